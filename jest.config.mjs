@@ -32,7 +32,7 @@ export default {
     '<rootDir>/test/places/',
   ],
   testTimeout: 240_000, // Only a test that hangs needs so long, even on a loaded machine.
-  maxWorkers: workers(3.5), // Tests wait more than they work.
+  maxWorkers: workers(4.5), // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
   transform: { '\\.ts$': '@swc/jest', 'programs/chaos/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},

@@ -103,11 +103,40 @@ export class RacingWaiter extends LocalWaiter {
    * holds the lock or has settled.
    */
   woken(): void {
+    const { lock, request, wakeEvent } = this
     try {
-      this.#goOn()
+      wakeEvent.reset()
+      this.waitsHere = false
+      const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
+      if (this.settled) {
+        this.#cleanUp()
+      } else if (own !== undefined) {
+        reenter(lock, own, this)
+        lock.tasks.finished()
+      } else if (this.asksOnce) {
+        this.#sendRequest()
+      } else if (this.keptOutMs > 0) {
+        this.#sleepHere(this.keptOutMs)
+      } else if (lock.handOverBudget.awayMs > 0) {
+        wakeEvent.wake(this, lock.handOverBudget.awayMs)
+      } else if (lock.handOverBudget.isPolite) {
+        lock.handOverBudget
+          .stepBack()
+          .then(() => this.#sendAfterPause())
+          .catch((error) => this.#stepFailed(error))
+      } else {
+        this.#sendRequest()
+      }
     } catch (error) {
       this.#stepFailed(error)
     }
+  }
+
+  #sendAfterPause(): void {
+    const { lock, request } = this
+    const own = lock.holds.of(request.owner, request.kind)
+    if (this.settled || own !== undefined || lock.excludes(request)) this.woken()
+    else this.#sendRequest()
   }
 
   /**
@@ -118,38 +147,6 @@ export class RacingWaiter extends LocalWaiter {
     this.reject(error)
     this.lock.taskFailed(error as Error)
     this.lock.tasks.finished()
-  }
-
-  #goOn(): void {
-    const { lock, request, wakeEvent } = this
-    const { handOverBudget } = lock
-    wakeEvent.reset()
-    this.waitsHere = false
-    const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
-    if (this.settled) {
-      this.#cleanUp()
-    } else if (own !== undefined) {
-      reenter(lock, own, this)
-      lock.tasks.finished()
-    } else if (this.asksOnce) {
-      this.#sendRequest()
-    } else if (this.keptOutMs > 0) {
-      this.#sleepHere(this.keptOutMs)
-    } else if (handOverBudget.awayMs > 0) {
-      wakeEvent.wake(this, handOverBudget.awayMs)
-    } else if (handOverBudget.isPolite) {
-      const stepped = () => {
-        const own = lock.holds.of(request.owner, request.kind)
-        if (this.settled || own !== undefined || lock.excludes(request)) this.woken()
-        else this.#sendRequest()
-      }
-      handOverBudget
-        .stepBack()
-        .then(stepped)
-        .catch((error: unknown) => this.#stepFailed(error))
-    } else {
-      this.#sendRequest()
-    }
   }
 
   /**
@@ -181,55 +178,52 @@ export class RacingWaiter extends LocalWaiter {
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
-    const handle = (asked: RequestOutcome<AcquireAnswer>) => {
-      try {
-        this.#handleAnswer(asked)
-      } catch (error) {
-        this.#stepFailed(error)
-      }
-    }
-    const then = whenConfirmed(lock, this, this.confirm, handle)
+    const then = whenConfirmed(lock, this, this.confirm, (asked) => this.#handleAnswer(asked))
     together.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }
 
   #handleAnswer({ grant, sentAt, pauseMs }: RequestOutcome<AcquireAnswer>): void {
     const { lock, wakeEvent, request } = this
-    if (grant?.kind === 'granted') {
-      const hold = lock.holds.newHold(this, grant, sentAt)
-      if (hold === null) this.woken()
-      else {
-        this.accept(hold)
-        lock.tasks.finished()
+    try {
+      if (grant?.kind === 'granted') {
+        const hold = lock.holds.newHold(this, grant, sentAt)
+        if (hold === null) this.woken()
+        else {
+          this.accept(hold)
+          lock.tasks.finished()
+        }
+        return
       }
-      return
-    }
-    if (grant !== null) {
-      this.saw(grant)
-      lock.sight = this.sight
-      this.refusedAt = lock.services.clock.monotonic()
-    }
-    const splitMs = grant?.split?.pauseMs
-    if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
-    if (this.settled) {
-      this.#cleanUp()
-    } else if (grant === null) {
-      wakeEvent.wake(this, pauseMs)
-    } else if (!this.asksOnce) {
-      lock.announce(this)
-      const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
-      // Several waiters may hold the lock together, but only the first waiter repeats its request.
-      if (this.list?.first !== this) this.#sleepHere()
-      // After split votes, the waiter repeats its request without a message. The client that gets
-      // the majority may not know this waiter, and then sends no message.
-      else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
-      else lock.services.clock.after(splitMs, () => this.woken())
-    } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
-      this.#splits += 1
-      lock.services.clock.after(splitMs, () => this.woken())
-    } else {
-      // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
-      if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
-      this.woken()
+      if (grant !== null) {
+        this.saw(grant)
+        lock.sight = this.sight
+        this.refusedAt = lock.services.clock.monotonic()
+      }
+      const splitMs = grant?.split?.pauseMs
+      if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
+      if (this.settled) {
+        this.#cleanUp()
+      } else if (grant === null) {
+        wakeEvent.wake(this, pauseMs)
+      } else if (!this.asksOnce) {
+        lock.announce(this)
+        const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
+        // Several waiters may hold the lock together, but only the first waiter repeats its request.
+        if (this.list?.first !== this) this.#sleepHere()
+        // After split votes, the waiter repeats its request without a message. The client that gets
+        // the majority may not know this waiter, and then sends no message.
+        else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+        else lock.services.clock.after(splitMs, () => this.woken())
+      } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
+        this.#splits += 1
+        lock.services.clock.after(splitMs, () => this.woken())
+      } else {
+        // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
+        if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
+        this.woken()
+      }
+    } catch (error) {
+      this.#stepFailed(error)
     }
   }
 

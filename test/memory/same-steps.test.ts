@@ -17,6 +17,7 @@ import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { CountingServer } from '../support/memory-server.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { verbsOf } from '../support/verbs.ts'
 
 /** The steps that random sequences reach seldom, on a server of Redis and in memory. */
 const redis = sharedServer()
@@ -60,6 +61,18 @@ describe.each(places)('requests to %s', (_, newPlace) => {
   const clientOf = (owner: string) => servers['abc'.indexOf(owner[0] as string)] as LockServer
   const idOf = (owner: string) => owner[0] as string
   const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
+
+  test('a hand-over keeps the lock in the client if the server counts no listener at all', async () => {
+    const verbs = verbsOf(clientOf('a').lock('it'))
+    const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
+    const { token } = (await verbs.acquire({ owner: 'a:1', ...terms })) as { token: number }
+    // The client believes that it listens, but its subscription is gone.
+    const passing = { mayFree: 'always', listens: true, ...terms } as const
+    const to = { owner: 'a:2', leaseMs: LEASE_MS }
+    expect(await verbs.handOver({ ...passing, from: { owner: 'a:1', token }, to })).toMatchObject({
+      kind: 'granted',
+    })
+  })
 
   describe('a read-write lock', () => {
     const lockOf = (owner: string) => {
