@@ -139,10 +139,7 @@ export class RacingWaiter extends LocalWaiter {
     else this.#sendRequest()
   }
 
-  /**
-   * Rejects the waiter after an unexpected error. Otherwise the caller and `close()` would wait
-   * forever.
-   */
+  /** Rejects after an unexpected error. Otherwise the caller and `close()` would wait forever. */
   #stepFailed(error: unknown): void {
     this.reject(error)
     this.lock.taskFailed(error as Error)
@@ -178,7 +175,8 @@ export class RacingWaiter extends LocalWaiter {
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
-    const then = whenConfirmed(lock, this, this.confirm, (asked) => this.#handleAnswer(asked))
+    const handle = (asked: RequestOutcome<AcquireAnswer>) => this.#handleAnswer(asked)
+    const then = whenConfirmed(lock, this, this.confirm, handle)
     together.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }
 

@@ -116,8 +116,7 @@ export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisiti
  * null.
  */
 export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
-  const { otherwise } = { otherwise: null as U, ...options }
-  return otherwise
+  return options !== undefined && 'otherwise' in options ? (options.otherwise as U) : (null as U)
 }
 
 /**

@@ -40,7 +40,8 @@ export function or<T, D>(rule: Rule<T>, usual: D): RuleOr<T, D> {
  * @param rules the rules of the options by their names
  * @param prefix the beginning of the names in errors, such as `durability.`
  * @returns a function that reads the options. The function throws `InvalidArgumentError` for a
- * value that is not an object, for an unknown name, and for a value that its rule refuses
+ * value that is not an object of options, for an unknown name, and for a value that its rule
+ * refuses. Options that are inherited, are accessors of a class, or are not enumerable count too
  */
 export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   const names = Object.keys(rules)
@@ -54,13 +55,14 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   for (const { name, usual } of all) defaults[name] = usual
 
   /**
-   * Reads valid options of a plain object, without a list of their names. Returns undefined if an
-   * option is invalid or unknown.
+   * Reads valid options of a plain object, for speed. Returns undefined if an option is invalid, or
+   * if the object has another name.
    */
   const readPlain = (options: GivenOptions) => {
     const read = { ...defaults }
     try {
-      for (const name in options) {
+      // Unlike `for in` and `Object.keys`, this also finds an option that is not enumerable.
+      for (const name of Object.getOwnPropertyNames(options)) {
         // For so few names, this loop is faster than `indexOf`.
         let i = 0
         while (i < names.length && names[i] !== name) i++
@@ -77,10 +79,10 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
 
   /**
    * Reads any value. An error is about an unknown name, or about the first invalid option in the
-   * order of `rules`.
+   * order of `rules`. A name that is inherited or not enumerable may be unknown.
    */
   const readInOrder = (options: unknown) => {
-    if (typeof options !== 'object' || options === null) {
+    if (typeof options !== 'object' || options === null || areNoOptions(options, names)) {
       throw new InvalidArgumentError(
         `${what} must be an object with ${anyOf(names)}; got ${show(options)}.`,
       )
@@ -98,12 +100,20 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
 }
 
-/**
- * True for a plain object. An object of another class may have accessors, which `for` does not
- * find.
- */
+/** True if the object inherits no option. */
 function isPlain(value: unknown): value is GivenOptions {
-  return typeof value === 'object' && value !== null && value.constructor === Object
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  )
+}
+
+/**
+ * True for an object such as an array, a `Map` or an `AbortSignal`, unless it has an option. Such
+ * an object would be read like no options.
+ */
+function areNoOptions(value: object, names: readonly string[]): boolean {
+  const isOther = Object.prototype.toString.call(value) !== '[object Object]'
+  return isOther && !names.some((name) => name in value)
 }
 
 /** Returns the names as text, such as "`permits`, `waitMs` or `signal`". */

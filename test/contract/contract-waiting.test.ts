@@ -330,6 +330,7 @@ describeLocks(
       const never = jest.fn()
       expect(await other.tryUsing(work, { waitMs: 20, otherwise: never })).toBe(never)
       expect(await other.tryUsing(work, { otherwise: undefined })).toBeUndefined()
+      expect(await other.tryUsing(work, Object.create({ otherwise: BUSY }))).toBe(BUSY)
       expect(await other.tryUsing(work, {})).toBeNull()
       expect([work, never].flatMap(({ mock }) => mock.calls)).toEqual([])
       await lease.release()

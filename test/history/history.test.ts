@@ -11,6 +11,7 @@ import {
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
+import { within } from '../support/fault-rig.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startCluster } from '../support/redis-cluster.ts'
@@ -308,7 +309,8 @@ test('stop() ends even while Redis does not answer', async () => {
   await client.getLock('last').using(async () => undefined)
   await client.close()
   server.pause()
-  await history.stop()
+  // At most two seconds are promised.
+  await within(10_000, history.stop())
 })
 
 test('readHistory() selects by the last entries, by time and by name', async () => {

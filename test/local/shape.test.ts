@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { InvalidArgumentError } from '../../src/index.ts'
 import { boolean, waitMs, wholeMs } from '../../src/options/input.ts'
 import { or, shape } from '../../src/options/shape.ts'
@@ -7,6 +8,8 @@ const read = shape(
   { waitMs: or(waitMs('Use tryIt().'), Infinity), ttlMs: wholeMs, again: or(boolean, false) },
   'it.',
 )
+
+const otherRealm = (code: string): unknown => runInNewContext(`(${code})`)
 
 class Accessors {
   get ttlMs() {
@@ -27,8 +30,49 @@ test.each<[string, unknown, object]>([
   ],
   ['inherited options', Object.create({ ttlMs: 2, other: 3 }), { ...nothing, ttlMs: 2 }],
   ['accessors of a class', new Accessors(), { ...nothing, ttlMs: 5 }],
+  [
+    'an option that is not enumerable',
+    Object.defineProperty({}, 'ttlMs', { value: 3 }),
+    { ...nothing, ttlMs: 3 },
+  ],
+  [
+    'no other name that is not enumerable',
+    Object.defineProperty({ ttlMs: 3 }, 'other', { value: 4 }),
+    { ...nothing, ttlMs: 3 },
+  ],
+  ['a proxy', new Proxy({ ttlMs: 4 }, {}), { ...nothing, ttlMs: 4 }],
+  ['a frozen object', Object.freeze({ ttlMs: 4 }), { ...nothing, ttlMs: 4 }],
+  ['an object of another realm', otherRealm('{ ttlMs: 6 }'), { ...nothing, ttlMs: 6 }],
+  [
+    'a built-in object with an option',
+    Object.assign(new Map(), { ttlMs: 7 }),
+    { ...nothing, ttlMs: 7 },
+  ],
 ])('a shape reads %s', (_, options, values) => {
   expect(read(options)).toEqual(values)
+})
+
+test('valid options of a plain object are read once', () => {
+  let count = 0
+  const options = {
+    get ttlMs() {
+      return ++count
+    },
+  }
+  expect(read(options).ttlMs).toBe(1)
+  expect(count).toBe(1)
+})
+
+test.each<[string, unknown, string]>([
+  ['an array', [], 'an object (Array)'],
+  ['an array of values', [5], 'an object (Array)'],
+  ['a map', new Map([['ttlMs', 5]]), 'an object (Map)'],
+  ['a signal', new AbortController().signal, 'an object (AbortSignal)'],
+  ['a function', () => ({ ttlMs: 5 }), 'a function'],
+  ['an array of another realm', otherRealm('[]'), 'an object (Array)'],
+])('a shape refuses %s', (_, options, shown) => {
+  const message = 'The options of it() must be an object with `waitMs`, `ttlMs` or `again`; got '
+  expect(() => read(options)).toThrow(new InvalidArgumentError(`${message}${shown}.`))
 })
 
 test('each call returns a new object', () => {

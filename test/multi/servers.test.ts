@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
-import { Cluster as Masters } from '../support/quorum-rig.ts'
+import { LONG_CALLS, Cluster as Masters } from '../support/quorum-rig.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
 /** Which locks are the same, and in what order they are taken, where there are several servers. */
@@ -158,10 +158,10 @@ describe('masters', () => {
   test('a master that is down does not delay a multi-lock', async () => {
     const masters = await Masters.start(3)
     await masters.masters[0]?.kill()
-    const [many, one] = [masters.client({ commandTimeoutMs: 20_000 }), newClient(server.url)]
+    const [many, one] = [masters.client(LONG_CALLS), newClient(server.url)]
     const lock = one.getMultiLock(many.getLock('q'), one.getLock('p'))
     await lock.using(() => {})
-    // One call that waits for the master takes longer than all rounds.
+    // A call that waits for the master would take longer than the limit of all rounds.
     const rounds = async () => {
       for (let round = 0; round < 5; round++) await lock.using(() => {})
     }

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
-import { Cluster } from '../support/quorum-rig.ts'
+import { Cluster, LONG_CALLS } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 
@@ -153,14 +153,14 @@ describe('split votes', () => {
 describe('a minority', () => {
   test('a minority that hangs costs little latency', async () => {
     const cluster = await Cluster.start(5)
-    const lock = cluster.client({ commandTimeoutMs: 10_000 }).getLock('it')
+    const lock = cluster.client(LONG_CALLS).getLock('it')
     await lock.using(() => {})
     for (const master of cluster.masters.slice(0, 2)) master.pause()
-    // One call that waits for a silent master takes longer than all rounds.
+    // A call that waits for a silent master would take longer than the limit of all rounds.
     const rounds = async () => {
       for (let i = 0; i < 20; i++) await lock.using(() => {})
     }
-    await within(9_000, rounds())
+    await within(10_000, rounds())
     const held = await cluster.client().getLock('it').lock()
     expect(await lock.tryLock()).toBeNull()
     const waiting = lock.lock()
@@ -221,8 +221,8 @@ test('a new client does not wait for masters that are down', async () => {
   await cluster.masters[0]?.admin.hset('it', 'somebody:else', 1)
   await cluster.masters[0]?.admin.pexpire('it', 10_000)
   await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
-  const client = cluster.client({ leaseMs: 50_000, commandTimeoutMs: 5_000 })
-  expect(await within(4_000, client.getLock('it').tryLock())).toBeNull()
+  const client = cluster.client(LONG_CALLS)
+  expect(await within(10_000, client.getLock('it').tryLock())).toBeNull()
   leaves({ keys: true, why: 'somebody else has it' })
 })
 

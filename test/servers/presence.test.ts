@@ -39,6 +39,7 @@ describe('a client that reports its facts', () => {
       version: VERSION,
       startedAt: expect.any(Number),
     })
+    expect(info?.startedAt).toBeGreaterThan(performance.timeOrigin)
     expect(info?.startedAt).toBeLessThanOrEqual(Date.now())
     expect(await other.clientInfo(client.id)).toEqual(info)
     expect(await client.clientInfo(other.id)).toMatchObject({ client: other.id })

@@ -7,6 +7,13 @@ import type { RedisServer, StartOptions } from './redis-server.ts'
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 
+/** With these options, a call to a silent master lasts longer than any limit of a test. */
+export const LONG_CALLS = {
+  leaseMs: 3_000_000,
+  longestLeaseMs: 3_000_000,
+  commandTimeoutMs: 300_000,
+}
+
 /** Masters for one test, and clients of them. */
 export class Cluster {
   readonly masters: RedisServer[]
