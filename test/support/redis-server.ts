@@ -138,10 +138,23 @@ export class RedisServer {
   /** Ends it for good. Called by itself when the test, or the file, that started it is over. */
   async stop(): Promise<void> {
     ;(runningServers as Set<WatchedServer>).delete(this)
-    this.#admin?.disconnect()
+    await this.#closeAdmin()
     this.#withdraw()
     await this.kill()
     await rm(this.#dir, { recursive: true, force: true })
+  }
+
+  /** Waits for the end of the connection. Otherwise ioredis keeps the process alive for 2 s more. */
+  async #closeAdmin(): Promise<void> {
+    const admin = this.#admin
+    if (admin?.status !== 'ready') {
+      admin?.disconnect()
+      return
+    }
+    if (this.#paused) this.resume()
+    const ended = new Promise<void>((resolve) => admin.once('end', () => resolve()))
+    admin.disconnect()
+    await ended
   }
 
   #openAdmin(): Redis {
