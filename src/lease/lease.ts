@@ -64,9 +64,9 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * Aborts with a {@link LeaseLostError} when the lease is lost. If the lease expires and the event loop is not blocked,
-   * it aborts a margin before the server can grant the lock to another owner. Aborts with a `ClosedError` when the
-   * client is closed. It does not abort after an ordinary release, but it aborts after an `unlock()` that may belong to
-   * another task.
+   * the signal aborts shortly before the server can grant the lock to another owner. Aborts with a `ClosedError` when
+   * the client is closed. The signal does not abort after an ordinary release, but it aborts after an `unlock()` that
+   * may belong to another task.
    *
    * `aborted` checks the clocks each time you read it. So it is correct even after a blocked event loop, a stopped
    * process or a suspended machine.

@@ -133,8 +133,8 @@ export function readSource(source: unknown, what: string): Source {
 }
 
 /**
- * Throws unless the parts of the address are text or numbers. `null` is allowed, because for
- * ioredis `null` means that the part is missing.
+ * Throws unless the values of these options are text or numbers. `null` is allowed, because for
+ * ioredis `null` means that the option is missing.
  */
 function assertPlain(options: RedisOptions, what: string): void {
   for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {

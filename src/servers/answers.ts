@@ -31,7 +31,7 @@ export interface Yielded {
   readonly kind: 'yielded'
   /** How many other clients wait, if the server knows. */
   readonly others: number | undefined
-  /** Set if a minority of masters may still have granted the lock to the new owner id. */
+  /** Set if a minority of masters may have granted the lock to the new owner id. */
   readonly split?: object
 }
 

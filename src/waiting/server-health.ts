@@ -26,7 +26,9 @@ export class ServerHealth {
   failure: CallFailure | undefined
   /** The number of calls that have failed since the last answer. */
   failures = 0
-  /** When the first failed call since the last answer was sent, on the monotonic clock. */
+  /**
+   * When the client sent the call that failed first after the last answer, on the monotonic clock.
+   */
   failingSince = 0
   /** When the last failure was recorded, on the monotonic clock; 0 if there was none. */
   failedAt = 0

@@ -233,8 +233,9 @@ export abstract class Waiter extends Linked<Waiter> {
     })
   }
 
-  // Resolves with null, because another owner held the lock for too long. Rejects if the holder is
-  // unknown, because the server has been silent for longer than usual.
+  // Resolves with null, because another owner held the lock for too long. Rejects in an outage,
+  // because the holder is then unknown. Also rejects while the waiter waits for replicas or for the
+  // renewal thread, and not for another owner.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

@@ -71,7 +71,10 @@ export class Party {
     return this.#timer.startedAt
   }
 
-  /** True if the outcome is known, and no late request to arrive can follow. The server may then forget the arrival. */
+  /**
+   * True if the outcome is known, and no delayed request can make the server count this arrival later. The server may
+   * then forget the arrival.
+   */
   get isAnswered(): boolean {
     return this.#state === 'settled' && !this.#mayArriveLate
   }

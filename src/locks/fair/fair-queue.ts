@@ -81,9 +81,9 @@ export class FairQueue implements QueuedWaiters {
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.onGrant(token, path)
-      // The last answer about this place is too old, so the waiter must send a request before it
-      // uses this grant. In a long queue, one heartbeat refreshes many places, so that the next
-      // waiters need no such request.
+      // If the last answer about this place is too old, the waiter must send a request before it
+      // uses this grant. In a long queue, a heartbeat is then sent at once. It refreshes many
+      // places, so that the next waiters need no such request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // The waiter has left the queue. Its late grant is released, because it would block the queue

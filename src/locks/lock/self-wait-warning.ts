@@ -76,8 +76,8 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Called before an acquisition. Finds a hold of the same client that the acquisition does not
- * re-enter, so that it must wait. Undefined if there is no such hold.
+ * Called before an acquisition. Returns a self-wait if the acquisition must wait for a hold of the
+ * same client, because the acquisition cannot re-enter this hold. Otherwise returns undefined.
  *
  * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
  *   if the acquisition is for an owner that existed before the call

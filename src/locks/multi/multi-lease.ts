@@ -85,7 +85,7 @@ export class HeldMultiLease extends BaseLease {
     return Math.max(...this.leases.map(({ token }) => token))
   }
 
-  /** Aborts when the first of the locks is lost or no longer safe, as the signal of one lease does. */
+  /** Aborts when the signal of any of the {@link leases} aborts. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       const signals = this.leases.map(({ signal }) => signal)

@@ -16,8 +16,8 @@ export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
   readonly #ended = new Map<string, SpanContext>()
   /**
-   * The spans of each owner's holds. An owner has only one note, also for several locks, and the
-   * note has the span of the latest hold.
+   * The spans of each owner's holds. An owner has one note for all of its locks, with the span of
+   * its latest hold. When this hold ends, the note gets the span of the hold before it.
    */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 

@@ -40,7 +40,7 @@ class RedisLatch implements RemoteLatch {
   readonly #server: KindScripts
   readonly #rawName: string
   readonly #keys: ReturnType<typeof latchKeys>
-  /** The deadline of the last copy of each request, in µs of the server's time. */
+  /** The deadline with which the client last sent each request, in µs of the server's time. */
   readonly #untilUs = new WeakMap<OnceRequest, number>()
 
   constructor(server: KindScripts, rawName: string) {

@@ -123,7 +123,7 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the holds in the time of the question, grouped by lock.
+   * Returns the holds in the time span of the question, grouped by lock.
    *
    * @param knowledgeOf returns the current knowledge about a hold that has no recorded end
    */
@@ -139,7 +139,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the waits and losses in the time of the question, and the locks with the longest waits.
+   * Returns the waits and losses in the time span of the question, and the locks with the longest
+   * waits.
    */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question

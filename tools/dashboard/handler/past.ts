@@ -14,8 +14,8 @@ export interface Lane {
 export interface TimedLane {
   readonly key: string
   /**
-   * For how long the lock was held in the time of the question, in milliseconds: the sum over all
-   * its holds.
+   * For how long the lock was held in the time span of the question, in milliseconds: the sum over
+   * all its holds.
    */
   readonly heldMs: number
   spans(): readonly Span[]
@@ -52,7 +52,7 @@ export interface Past {
   readonly from: number
   /** The lanes of the locks that were held for longest. */
   readonly lanes: readonly Lane[]
-  /** The number of locks that were held in the time of the question. */
+  /** The number of locks that were held in the time span of the question. */
   readonly lockCount: number
   /** The durations of the waits that ended. Null without a history. */
   readonly waits: Waits | null
@@ -82,7 +82,7 @@ export function isAskedFor(name: string, { key, filter }: PastQuestion): boolean
   return filter === '' || name.toLowerCase().includes(filter.toLowerCase())
 }
 
-/** Returns for how long a hold lasted within the time of the question, in milliseconds. */
+/** Returns for how long a hold lasted within the time span of the question, in milliseconds. */
 export function heldMsIn(
   span: { readonly from: number; readonly to: number | null },
   { from, now }: Pick<PastQuestion, 'from' | 'now'>,

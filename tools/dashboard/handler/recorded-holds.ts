@@ -69,7 +69,7 @@ export class RecordedHolds {
     return true
   }
 
-  /** @returns the holds in the time of the question; undefined if there was no hold */
+  /** @returns the holds in the time span of the question; undefined if there was no hold */
   timed(
     question: PastQuestion,
     knowledgeOf: (held: TimelineHold) => Knowledge,

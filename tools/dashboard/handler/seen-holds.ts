@@ -89,7 +89,7 @@ export class SeenHolds {
   }
 
   /**
-   * Returns the seen holds in the time of the question, grouped by lock.
+   * Returns the seen holds in the time span of the question, grouped by lock.
    *
    * @param isRecorded returns true if the history already has a hold of this owner, which is then
    * left out

@@ -140,8 +140,9 @@ function together(replies: readonly ForcedReply[], majority: number): Forced {
   const of = (outcome: ForcedReply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
-  // Every later majority includes at least one of the masters that sent a fence. So every later
-  // token is above the lowest fence.
+  // Each later token of a master is above the fence that this master sent. Every later majority
+  // includes at least one of the masters that sent a fence. So every later token is above the
+  // lowest fence.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

@@ -146,8 +146,8 @@ export function semaphoreKeys(rawName: string) {
 }
 
 /**
- * Returns the key that stores what a number is: a latch or a kind of semaphore. In Redis, these
- * numbers look alike.
+ * Returns the key that stores the kind of an object whose own key contains only a number: a latch
+ * or a kind of semaphore. Without this key, these objects look alike in Redis.
  */
 export function kindKey(rawName: string): string {
   return derived(NAMES.number.kind, rawName)

@@ -17,8 +17,8 @@ export interface SentCall extends DueCall {
   /** The deadline, on `performance.now()`. */
   readonly endsAt: number
   /**
-   * Makes the arguments. Called at each sending, because only then the deadline and the command for
-   * messages are known.
+   * Makes the arguments. Called each time the call is sent, because the deadline in server time and
+   * the command that publishes messages are known only then.
    */
   argsFor(terms: Terms): Args
 }
