@@ -93,6 +93,7 @@ export function tryLockArguments(
   defaults: Defaults,
 ): Acquisition {
   assertNoMore(others)
+  if (typeof first === 'object' && first !== null && leaseMs !== undefined) assertNoMore([leaseMs])
   const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
   const options = areTimes ? { waitMs: first, leaseMs } : first
   if (options === undefined) return defaults.once

@@ -39,6 +39,17 @@ test('one argument too many is reported as such', async () => {
   )
 })
 
+test('a lease after the options of tryLock() is one argument too many', async () => {
+  await using client = createMemoryServer().newClient()
+  const lock = client.getLock('it') as unknown as Record<
+    'tryLock',
+    (...args: unknown[]) => Promise<unknown>
+  >
+  await expect(lock.tryLock({ waitMs: 5 }, 1_000)).rejects.toThrow(
+    'Too many arguments; got 1000 as well. All times are milliseconds.',
+  )
+})
+
 test('the error of a client that is closing or closed says so, and when to create a new client', async () => {
   const client = createMemoryServer().newClient()
   const lease = await client.getLock('held').lock()
