@@ -40,8 +40,8 @@ export function or<T, D>(rule: Rule<T>, usual: D): RuleOr<T, D> {
  * @param rules the rules of the options by their names
  * @param prefix the beginning of the names in errors, such as `durability.`
  * @returns a function that reads the options. The function throws `InvalidArgumentError` for a
- * value that is not an object of options, for an unknown name, and for a value that its rule
- * refuses. Options that are inherited, are accessors of a class, or are not enumerable count too
+ * value that is not an object of options, for an unknown name, and for a refused value.
+ * Options that are inherited, are accessors of a class, or are not enumerable count too
  */
 export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   const names = Object.keys(rules)
