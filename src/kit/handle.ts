@@ -1,10 +1,8 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { COPY } from './copies.ts'
 import { INSPECT, type Inspect } from './printed.ts'
 import { publicCall } from './public-call.ts'
 import { VERSION } from './version.ts'
-
-/** Every copy of the package marks its handles with this symbol. */
-const COPY = Symbol.for('holdfast.copy')
 
 /** One copy of the package, as the error messages of another copy describe it. */
 interface Copy {

@@ -229,8 +229,9 @@ export interface RequestReleaseOptions {
 /** The options of `await` of a latch and `whenFree` of a lock. */
 export interface AwaitOptions {
   /**
-   * The id of the round to await, from `inspect()` of the latch. Without `round`, the call awaits the round at the time
-   * of the call.
+   * The id of the round to await, from `inspect()` of the latch.
+   *
+   * @default the round at the time of the call
    */
   round?: number
   /** The longest wait, in milliseconds. Without `waitMs`, or with `Infinity`, the wait has no limit. 0 is invalid. */

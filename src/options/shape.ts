@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { COPY } from '../kit/copies.ts'
 import { show } from '../kit/show.ts'
 
 /**
@@ -101,7 +102,7 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
 }
 
-/** True if the object inherits no option. */
+/** True for an object without a class of its own, which therefore inherits no option. */
 function isPlain(value: unknown): value is GivenOptions {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -109,10 +110,12 @@ function isPlain(value: unknown): value is GivenOptions {
 }
 
 /**
- * True for an object such as an array, a `Map` or an `AbortSignal`, unless it has an option. Such
- * an object would be read like no options.
+ * True for an object that would be read like no options. Such an object is a handle, for example a
+ * lock, or a built-in object without an option, for example an array.
  */
 function areNoOptions(value: object, names: readonly string[]): boolean {
+  // A lease has a `signal`, but the signal of a lease is no option.
+  if (COPY in value) return true
   const isOther = Object.prototype.toString.call(value) !== '[object Object]'
   return isOther && !names.some((name) => name in value)
 }

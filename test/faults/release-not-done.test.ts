@@ -11,12 +11,15 @@ const rig = faultRig()
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
-/** Refuses new connections, ends the open connection, and waits until the client has reported this. */
+/** Refuses new connections, ends the open connections, and waits until the client has reported each end. */
 async function cutOff(client: Holdfast) {
-  const reported = new Promise((resolve) => client.once('error', resolve))
+  const reported = jest.fn()
+  client.on('error', reported)
+  const { length } = rig.proxy.openConnections
   rig.proxy.refuse()
   rig.proxy.cut()
-  await reported
+  await eventually(() => reported.mock.calls.length >= length)
+  client.off('error', reported)
 }
 
 /** Another client acquires the lock, after a deletion as by an operator or an eviction. */

@@ -1,7 +1,9 @@
 import { runInNewContext } from 'node:vm'
 import { InvalidArgumentError } from '../../src/index.ts'
+import { newMemoryClient } from '../../src/memory-client.ts'
 import { boolean, waitMs, wholeMs } from '../../src/options/input.ts'
 import { or, shape } from '../../src/options/shape.ts'
+import { startMemoryServer } from '../support/memory-server.ts'
 
 const read = shape(
   'The options of it()',
@@ -73,6 +75,18 @@ test.each<[string, unknown, string]>([
 ])('a shape refuses %s', (_, options, shown) => {
   const message = 'The options of it() must be an object with `waitMs`, `ttlMs` or `again`; got '
   expect(() => read(options)).toThrow(new InvalidArgumentError(`${message}${shown}.`))
+})
+
+test('a lock or a lease is not an object of options, even though a lease has a signal', async () => {
+  const client = newMemoryClient(startMemoryServer().memory)
+  const lock = client.getLock('it')
+  const lease = await lock.lock()
+  const readSignal = shape('The options', { signal: (value: unknown) => value })
+  for (const handle of [lock, lease]) {
+    expect(() => readSignal(handle)).toThrow(/must be an object with `signal`; got an object/)
+  }
+  await lease.release()
+  await client.close()
 })
 
 test('each call returns a new object', () => {

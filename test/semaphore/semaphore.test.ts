@@ -426,7 +426,7 @@ test('a key of another type is refused with the words of Redis', async () => {
   const lock = rig.client()
   for (const call of [
     () => semaphore.acquire(),
-    () => semaphore.tryAcquire({ waitMs: 50 }),
+    () => semaphore.tryAcquire({ waitMs: 2_000 }),
     () => semaphore.release(),
     () => semaphore.trySetPermits(1),
     () => semaphore.availablePermits(),

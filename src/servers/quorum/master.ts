@@ -142,11 +142,7 @@ export class Master {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /**
-   * Ends the hold of this owner id. No repair restores the hold.
-   *
-   * @returns true if the master had the hold
-   */
+  /** Ends the hold of this owner id. No repair restores the hold. True if the hold existed here. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     return this.#request(() => this.#lock(keys).forceRelease(seen, timeoutMs, restMs))

@@ -138,10 +138,7 @@ export class HistoryIndex {
     })
   }
 
-  /**
-   * Returns the waits and losses in the time span of the question, and the locks with the longest
-   * waits.
-   */
+  /** Returns the waits and losses in this time span, and the locks with the longest waits. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
