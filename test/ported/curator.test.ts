@@ -255,15 +255,22 @@ describeWorlds(
         const first = stand(electionOf(one, 'first'))
         await eventually(() => first.terms.length === 1)
         const order: string[] = []
-        const works = ['a', 'b', 'c', 'd', 'e'].map(async (label, i) => {
+        const labels = ['a', 'b', 'c', 'd', 'e']
+        const roundsLeft = new Map(labels.map((label) => [label, 4]))
+        const candidates = (count: number) =>
+          eventually(async () => (await first.election.inspect()).candidateCount === count)
+        const works = labels.map(async (label, i) => {
           const election = electionOf(i < 3 ? one : two, label)
-          for (let round = 0; round < 4; round++) {
+          for (let left = 4; left > 0; left--) {
             await election.lead(async () => {
               order.push(label)
+              roundsLeft.set(label, left - 1)
+              // The leader before stands again before this term ends.
+              await candidates(labels.filter((l) => l !== label && roundsLeft.get(l)).length)
             })
           }
         })
-        await eventually(async () => (await first.election.inspect()).candidateCount === 5)
+        await candidates(5)
         first.go()
         await Promise.all(works)
         const round = order.slice(0, 5)
