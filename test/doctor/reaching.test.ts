@@ -146,7 +146,7 @@ describe('the program', () => {
     [
       'Sentinels and a cluster',
       ['--sentinel', 'a:1', '--master-name', 'm', 'b:1'],
-      /together with --sentinel/,
+      /Give either --sentinel/,
     ],
   ])('%s is refused with exit code 2', async (_, args, message) => {
     const { code, out, err } = await holdfast(['doctor', ...args])
