@@ -17,12 +17,10 @@ import type { OwnInfo, Presence } from './presence.ts'
 import type { RenewedLease } from './renewed-lease.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
-import type { Attempt, LoweredHold, Reentry } from './requests.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from './requests.ts'
 import type { KindClient, ServerKind } from './server-kind.ts'
 import type { ServerWords } from './server-words.ts'
 import type { Subscription } from './subscription.ts'
-
-export type { Attempt, LoweredHold as Ending, Reentry } from './requests.ts'
 
 /**
  * The interface to one server, to several masters or to memory, where locks are stored. Each call
@@ -161,22 +159,4 @@ export interface RemoteLock {
    * subscription begins.
    */
   listen(onHint: (hint: Hint) => void): Subscription
-}
-
-export interface Passing {
-  readonly from: { readonly owner: string; readonly token: number }
-  readonly to: { readonly owner: string; readonly leaseMs: number }
-  /**
-   * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
-   * the lock if it counts other waiting clients. With `always`, the server counts one client more.
-   */
-  readonly mayFree: 'never' | 'forOthers' | 'always'
-  /**
-   * True if this client itself listens for releases of the lock. The server does not count it as
-   * another client.
-   */
-  readonly listens: boolean
-  /** How many tokens to reserve below the new token, for later hand-overs in this client. */
-  readonly reserve: number
-  readonly callMs: number
 }

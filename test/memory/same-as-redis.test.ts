@@ -5,13 +5,14 @@ import {
   type FairGrant,
   type FairServer,
 } from '../../src/servers/fair-server.ts'
-import type { LockServer, Passing } from '../../src/servers/lock-server.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { grantChannel } from '../../src/servers/records/fair-grants.ts'
 import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
+import type { Passing } from '../../src/servers/requests.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'

@@ -1,8 +1,9 @@
 import type { Owner } from '../../owner/owner.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { Attempt, LockServer } from '../../servers/lock-server.ts'
+import type { LockServer } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
+import type { Attempt } from '../../servers/requests.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 

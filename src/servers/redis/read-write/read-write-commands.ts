@@ -6,7 +6,6 @@ import {
   type Released,
 } from '../../answers.ts'
 import { type Hint, MISSED, TURN_OF_READERS } from '../../hint.ts'
-import type { Ending, Reentry } from '../../lock-server.ts'
 import { type LockSide, sideId } from '../../owner-id.ts'
 import type {
   ReadWriteServer,
@@ -15,6 +14,7 @@ import type {
   WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
+import type { LoweredHold, Reentry } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
@@ -101,7 +101,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   lower(
-    { owner, holds, token, listens, callMs }: Ending,
+    { owner, holds, token, listens, callMs }: LoweredHold,
     isLast: boolean,
     reply: Reply<Released>,
   ): void {
