@@ -2,7 +2,8 @@ import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
-import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
+import type { Renewal } from '../servers/renewal.ts'
 
 /** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
@@ -19,12 +20,6 @@ export interface KindVerbs
    */
   stopWaiting?(): void
 }
-
-/**
- * The part of a server that renews leases. `confirm` is undefined if grants need no confirmation of
- * replicas.
- */
-export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
 
 /** The members of a local lock that the requests of a kind use. */
 export interface LockThere {

@@ -10,11 +10,10 @@ import type {
   SeenHold,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
-import type { Confirm } from './durability.ts'
 import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'
-import type { RenewedLease } from './renewed-lease.ts'
+import type { Renewal } from './renewal.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from './requests.ts'
@@ -26,26 +25,12 @@ import type { Subscription } from './subscription.ts'
  * The interface to one server, to several masters or to memory, where locks are stored. Each call
  * settles within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
-export interface LockServer {
+export interface LockServer extends Renewal {
   /**
    * Returns the requests of one lock. Keep the object while the lock is in use, because it may
    * store state of the lock.
    */
   lock(rawName: string): RemoteLock
-  /**
-   * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
-   * remaining times.
-   *
-   * @returns for each lease its remaining time, `gone`, or the failure of its request
-   */
-  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
-  readonly confirm?: Confirm | undefined
-  /**
-   * Groups the locks so that one request can handle all locks of a group. Each number is an index
-   * into `locks`.
-   */
-  groups(locks: readonly { readonly key: string }[]): number[][]
   /**
    * Acquires several locks of one group, or none of them. Left out if the server cannot acquire
    * several locks in one request.

@@ -1,10 +1,11 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import type { Confirm } from '../../durability.ts'
+import type { Renewal } from '../../renewal.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
 import { type KindScriptServer, type Renewing, renew } from './renew.ts'
 
 /** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
-export abstract class KindServer {
+export abstract class KindServer implements Renewal {
   protected readonly server: KindScriptServer
   protected readonly clientId: string
   readonly confirm: Confirm | undefined
