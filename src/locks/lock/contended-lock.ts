@@ -61,7 +61,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
     const { name, registry } = this
     registry.assertOpen(name)
     const owners = owner === undefined ? await this.holders(NOT_ASKED) : [owner]
-    const id = registry.newOwner().newName()
+    const id = registry.newOwner().newOwnerId()
     return registry.revocations.request(id, owners, reason, (send) =>
       registry.request(name, NOT_ASKED, send),
     )
