@@ -92,7 +92,7 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
     known: false,
     asksOnce: false,
     together: undefined,
-    holder: owner,
+    leaseHolder: owner,
     scoped: false,
     askedAt: Infinity,
   }
