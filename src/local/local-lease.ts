@@ -78,7 +78,7 @@ export function newLease(
     // The watchdog keeps the hold in memory. A hold that also kept the lease would prevent the
     // garbage collection of a lease that its caller has dropped.
     const known = new WeakRef(kept)
-    hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
+    hold.keptIn = { sweepLater: () => known.deref()?.sweepLater() }
   }
   return lease
 }

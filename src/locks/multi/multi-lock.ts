@@ -225,7 +225,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     })
     const lease = new HeldMultiLease(this.name, each, scoped, askedAt)
     const kept = this.registry.multiLeases.add(leaseHolder, this.#key, lease)
-    if (!scoped) kept.lookAfter()
+    if (!scoped) kept.sweepLater()
     return lease
   }
 }
