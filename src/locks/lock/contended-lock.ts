@@ -44,7 +44,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   onFree(listener: () => void): () => void {
     assertFunction(listener, 'The listener of onFree()')
     this.registry.assertOpen(this.name)
-    return this.registry.freeWatches.listen(this.watchable, listener)
+    return this.registry.freeWatches.onFree(this.watchable, listener)
   }
 
   /**
@@ -90,7 +90,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {
     this.registry.assertOpen(this.name)
     limits.signal?.throwIfAborted()
-    return this.registry.freeWatches.wait(this.watchable, limits)
+    return this.registry.freeWatches.whenFree(this.watchable, limits)
   }
 
   /** @internal */

@@ -2,7 +2,7 @@ import type { LeaseToRenew } from '../../answers.ts'
 import type { Confirm } from '../../durability.ts'
 import type { Renewal } from '../../renewal.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
-import { type KindScriptServer, type Renewing, renew } from './renew.ts'
+import { type KindScriptServer, type Renewing, renewInGroups } from './renew.ts'
 
 /** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
 export abstract class KindServer implements Renewal {
@@ -23,6 +23,6 @@ export abstract class KindServer implements Renewal {
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
-    return renew(this.server, leases, this.renewing(leaseMs), callMs)
+    return renewInGroups(this.server, leases, this.renewing(leaseMs), callMs)
   }
 }

@@ -38,8 +38,12 @@ export interface KindScriptServer extends RenewingServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** @returns for each lease its remaining time, or the failure of its request */
-export async function renew(
+/**
+ * Renews leases of one kind, in one request for each group of the server.
+ *
+ * @returns for each lease its remaining time, or the failure of its request
+ */
+export async function renewInGroups(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
   { binding, keysOf }: Renewing,
