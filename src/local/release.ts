@@ -8,11 +8,10 @@ import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
-import { reportRelease } from './lock-facts.ts'
+import { reportRelease, traceRelease } from './lock-facts.ts'
 import { passedOn } from './passed-on.ts'
 import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
 import { abandonId, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
-import { traceRelease } from './tracing.ts'
 
 /**
  * Releases one acquisition of the hold.
