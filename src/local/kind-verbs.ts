@@ -22,7 +22,7 @@ export interface KindVerbs
 }
 
 /** The members of a local lock that the requests of a kind use. */
-export interface LockThere {
+export interface LockForVerbs {
   /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
@@ -52,7 +52,7 @@ export interface RemoteKind extends HoldKind {
    * `handOver`, no release hands the lock over inside this client. Undefined if the kind uses the
    * requests of `RemoteLock`.
    */
-  newVerbs?(lock: LockThere): KindVerbs
+  newVerbs?(lock: LockForVerbs): KindVerbs
   /**
    * Converts an unused id to the owner id of a new attempt. Left out if the unused id itself is the
    * owner id.
