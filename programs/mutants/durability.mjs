@@ -87,7 +87,7 @@ export const durability = [
     id: 'no-write-before-wait',
     mistake: 'WAIT is asked on a connection that has written nothing.',
     file: CALL,
-    search: "node.set(confirmKey(key), '', 'PX', 1)",
+    search: "node.set(confirmKey(rawName), '', 'PX', 1)",
     replace: 'node.ping()',
     test: ACQUISITIONS,
     name: 'a confirmation is a write, then WAIT, then a check, on its own connection',

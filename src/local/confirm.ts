@@ -43,7 +43,7 @@ export async function confirmed<A extends WaiterAnswer>(
     retryBudget.error(what, 'the replicas had not confirmed it yet')
   waiter.notYet = unconfirmed
   const answer = await Promise.race([
-    confirm({ key: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
+    confirm({ rawName: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
     waiter.promise.then(wantedNoMore, wantedNoMore),
   ])
   waiter.notYet = undefined

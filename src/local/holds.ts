@@ -58,7 +58,7 @@ export class Holds extends HoldSet {
       {
         lockName: this.#lock.name,
         owner: request.owner,
-        id: { key: this.#lock.rawName, wireOwner },
+        id: { rawName: this.#lock.rawName, wireOwner },
         token: lastToken - reserved,
         lastToken,
         kind: request.kind,

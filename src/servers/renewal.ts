@@ -20,5 +20,5 @@ export interface Renewal {
    * Groups the locks so that one request can handle all locks of a group. Each number is an index
    * into `locks`.
    */
-  groups(locks: readonly { readonly key: string }[]): number[][]
+  groups(locks: readonly { readonly rawName: string }[]): number[][]
 }

@@ -217,7 +217,7 @@ function newStep(random: Random): [what: string, step: Step] {
       return [seen, await lock(stage).forceRelease({ ...seen, token }, CALL_MS)]
     },
     renew: async (stage) => {
-      const leases = LOCKS.map((key) => ({ key, wireOwner: owner }))
+      const leases = LOCKS.map((rawName) => ({ rawName, wireOwner: owner }))
       const server = stage.servers[client] as LockServer
       const left = await server.renew(leases, isBlank ? 0 : LONGER_MS, CALL_MS)
       return left.map((ms) => aboutMs(ms as Remaining))
@@ -277,7 +277,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   for (const key of LOCKS) {
     const { holder, ttlMs } = (await server?.lock(key).peek(CALL_MS)) ?? {}
     if (!holder || !ttlMs || ttlMs > CLAIM_MS) continue
-    await server?.renew([{ key, wireOwner: holder }], LEASE_MS, CALL_MS)
+    await server?.renew([{ rawName: key, wireOwner: holder }], LEASE_MS, CALL_MS)
   }
 }
 

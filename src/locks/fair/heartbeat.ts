@@ -155,7 +155,7 @@ export class Heartbeat {
       if (places.mayBeMissing) void this.#restore(line)
     }
     if (due.length === 0) return
-    for (const indices of this.#server.groups(due.map(([{ rawName }]) => ({ key: rawName })))) {
+    for (const indices of this.#server.groups(due.map(([line]) => line))) {
       const all = inChunks(
         indices.map((i) => due[i] as Due),
         ([, places]) => places.length + LOCK_COSTS,

@@ -120,5 +120,5 @@ function belongTogether({ lock: a }: WantedLock, { lock: b }: WantedLock): boole
   if (a.registry !== b.registry || a.kind !== b.kind || server.acquireAll === undefined)
     return false
   if (a.kind.newVerbs !== undefined) return false
-  return server.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
+  return server.groups([a, b]).length === 1
 }

@@ -236,7 +236,7 @@ export class Attempts {
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(attempt.fromMs, leastFromMs)
     const send = (callMs: number) => this.#free(keys, owner, 0, callMs)
-    const of = { key: keys.lock, owner }
+    const of = { rawName: keys.lock, owner }
     this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 

@@ -132,8 +132,8 @@ export class Master {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<RenewedLease[]> {
-    const nameOf = this.#nameOf ?? ((key) => key)
-    const here = leases.map(({ key, wireOwner }) => ({ key: nameOf(key), wireOwner }))
+    const nameOf = this.#nameOf ?? ((rawName) => rawName)
+    const here = leases.map(({ rawName, wireOwner }) => ({ rawName: nameOf(rawName), wireOwner }))
     return this.#counted(this.#request(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
@@ -196,7 +196,7 @@ export class Master {
    * @returns true if the owner id holds the lock on this master now
    */
   async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
-    const here = this.#here(lockKeys(lease.key))
+    const here = this.#here(lockKeys(lease.rawName))
     let isThere = false
     await this.#attempts.track(lease.wireOwner, timeoutMs, (onSend) =>
       restoreAt(this.server, here, lease, leaseMs, timeoutMs, (answer) => {

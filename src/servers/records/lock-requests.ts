@@ -64,7 +64,7 @@ export class RecordLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const { pendingReleases } = this.#client
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 

@@ -72,7 +72,7 @@ export class RedisLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const pending = this.#server.pendingReleases(this.#keys.lock)
-    const of = { key: this.#keys.lock, owner }
+    const of = { rawName: this.#keys.lock, owner }
     pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 

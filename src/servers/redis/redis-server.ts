@@ -141,7 +141,7 @@ export class RedisServer implements LockServer {
     return confirmations && ((lease) => confirmations.confirm({ renewing, lease }))
   }
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
+  groups(locks: readonly { readonly rawName: string }[]): number[][] {
     return this.#connection.clustered ? groupBySlot(locks) : [[...locks.keys()]]
   }
 

@@ -18,7 +18,7 @@ export abstract class KindServer implements Renewal {
 
   protected abstract renewing(leaseMs: number): Renewing
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
+  groups(locks: readonly { readonly rawName: string }[]): number[][] {
     return this.server.groups(locks)
   }
 

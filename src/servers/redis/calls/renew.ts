@@ -28,7 +28,7 @@ export interface Renewing {
 
 interface RenewingServer extends ScriptServer {
   /** @returns the indices of the locks, in groups. One request can handle all locks of a group */
-  groups(locks: readonly { readonly key: string }[]): number[][]
+  groups(locks: readonly { readonly rawName: string }[]): number[][]
 }
 
 /** The parts of the server that a kind of lock uses. */
@@ -61,7 +61,7 @@ export async function renewInGroups(
         return answers.map((one, n) => one ?? new OddAnswer(name, (reply as unknown[])[n]))
       },
     }
-    const names = { keys: group.flatMap(({ key }) => keysOf(key)) }
+    const names = { keys: group.flatMap(({ rawName }) => keysOf(rawName)) }
     const answers = await server.runner
       .request(renewing, names, group, callMs)
       .catch((failure: CallFailure) => failure)

@@ -45,9 +45,9 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
 
   protected renewing(leaseMs: number): Renewing {
     const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) => {
-      const holds = leases.map(({ key, wireOwner }) => ({
+      const holds = leases.map(({ rawName, wireOwner }) => ({
         owner: wireOwner,
-        prefix: readWriteKeys(key).prefix,
+        prefix: readWriteKeys(rawName).prefix,
       }))
       return renew.argsOf({ leaseMs, holds }, terms, names)
     }
@@ -113,7 +113,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
-    pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+    pending.abandon({ rawName: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.lower(ending, isLast(), reply),
     )
   }

@@ -82,7 +82,7 @@ class RedisPermits implements RemotePermits {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
-    pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+    pending.abandon({ rawName: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.giveBack(ending, isLast(), reply),
     )
   }
