@@ -44,7 +44,7 @@ export const diagnostics = [
     id: 'start-of-the-closed',
     mistake:
       'A client that is closed where the start of a call is told gets the lock all the same.',
-    file: 'src/local/tracing.ts',
+    file: 'src/local/acquire.ts',
     search: '  else if (closed !== undefined) waiter.reject(closed)\n',
     replace: '',
     test: FACTS,

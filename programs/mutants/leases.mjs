@@ -299,8 +299,8 @@ export const leases = [
     mistake:
       'A lease that the program has dropped is kept in memory by its own hold, and so never found.',
     file: 'src/local/local-lease.ts',
-    search: '{ lookAfter: () => known.deref()?.lookAfter() }',
-    replace: '{ lookAfter: () => (known.deref() ?? kept).lookAfter() }',
+    search: '{ sweepLater: () => known.deref()?.sweepLater() }',
+    replace: '{ sweepLater: () => (known.deref() ?? kept).sweepLater() }',
     test: LEAKED,
     name: 'only a lease that can no longer be released causes a warning, and the lease stays held',
     build: true,

@@ -44,7 +44,7 @@ export const testing = [
     id: 'outage-without-an-end',
     mistake: 'Nobody is told that an outage is over.',
     file: 'src/servers/memory/memory-server.ts',
-    search: '.cameBack()\n    this.lookAgain()\n',
+    search: '.cameBack()\n    this.checkAgain()\n',
     replace: '.cameBack()\n',
     test: SERVER,
     name: 'waiters, leases and releases survive a short outage',

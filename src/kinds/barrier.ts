@@ -4,7 +4,7 @@ import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
 import { BARRIER } from '../servers/records/barrier.ts'
 import { redisBarrier } from '../servers/redis/barrier-commands.ts'
-import { assertAlone, type KindDescriptor, refused } from './kind.ts'
+import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface BarrierMethods {
   /**
@@ -29,7 +29,7 @@ export const barrier: KindDescriptor<BarrierMethods> = {
       const key = rawName(name, 'barrier')
       assertAlone('getCyclicBarrier', others, 'Pass the number of parties to await({ parties }).')
       if (remoteOf === undefined) {
-        throw refused(
+        throw needsOneServer(
           `Barrier ${show(name)}: its parties need one server`,
           'Use a',
           name,

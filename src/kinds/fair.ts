@@ -5,7 +5,7 @@ import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { FAIR } from '../servers/records/fair-requests.ts'
 import { redisFair } from '../servers/redis/fair-commands.ts'
-import { type KindDescriptor, refused } from './kind.ts'
+import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface FairMethods {
   /**
@@ -38,7 +38,7 @@ export const fair: KindDescriptor<Methods> = {
     const fairLock = (name: string, options: GetLockOptions = {}, what?: string) => {
       const key = rawName(name, what)
       if (locks === undefined) {
-        throw refused(
+        throw needsOneServer(
           `Fair lock ${show(name)}: its queue needs one server`,
           'Use getLock() here, or a',
           name,

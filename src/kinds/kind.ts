@@ -59,7 +59,7 @@ export function assertAlone(get: string, others: readonly unknown[], how: string
 }
 
 /** Makes the error for a kind that clients with independent masters do not have. */
-export function refused(
+export function needsOneServer(
   what: string,
   instead: string,
   name: string,
@@ -68,5 +68,19 @@ export function refused(
   return new InvalidArgumentError(
     `${what}, and this client has independent masters. ${instead} ${oneServer}.`,
     name,
+  )
+}
+
+/**
+ * Makes the error for a semaphore on independent masters. Two majorities always share a master, but
+ * they cannot count permits.
+ */
+export function semaphoreNeedsOneServer(name: string, words: ServerWords): InvalidArgumentError {
+  return needsOneServer(
+    `Semaphore ${show(name)}: it needs one server`,
+    'Majorities cannot count permits: with two permits on each of three masters, three holders could have two votes ' +
+      'each. Use a',
+    name,
+    words,
   )
 }

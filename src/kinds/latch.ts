@@ -4,7 +4,7 @@ import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/coun
 import { Latches } from '../locks/latch/latches.ts'
 import { LATCH } from '../servers/records/latch.ts'
 import { redisLatch } from '../servers/redis/latch-commands.ts'
-import { assertAlone, type KindDescriptor, refused } from './kind.ts'
+import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface LatchMethods {
   /**
@@ -28,7 +28,7 @@ export const latch: KindDescriptor<LatchMethods> = {
       const key = rawName(name, 'latch')
       assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
       if (remoteOf === undefined) {
-        throw refused(
+        throw needsOneServer(
           `Latch ${show(name)}: its count needs one server`,
           'Use a',
           name,

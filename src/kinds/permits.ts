@@ -1,6 +1,5 @@
 import { refuseDetached } from '../kit/handle.ts'
 import { ExpirablePermits } from '../locks/semaphore/expirable-permits.ts'
-import { needsOneServer } from '../locks/semaphore/needs-one-server.ts'
 import {
   HoldfastPermitExpirableSemaphore,
   type PermitExpirableSemaphore,
@@ -8,7 +7,7 @@ import {
 import { limitGiven, type PermitSemaphoreOptions } from '../locks/semaphore/permit-options.ts'
 import { PERMITS } from '../servers/records/permit-requests.ts'
 import { redisPermits } from '../servers/redis/semaphore/permit-commands.ts'
-import type { KindDescriptor } from './kind.ts'
+import { type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface PermitMethods {
   /**
@@ -37,7 +36,7 @@ export const permits: KindDescriptor<PermitMethods> = {
     const getPermitExpirableSemaphore = (name: string, options?: unknown) => {
       const key = rawName(name, 'semaphore')
       const limit = limitGiven(options)
-      if (all === undefined) throw needsOneServer(name, registry.limits.words)
+      if (all === undefined) throw semaphoreNeedsOneServer(name, registry.limits.words)
       return new HoldfastPermitExpirableSemaphore(name, key, all, limit)
     }
     return { methods: { getPermitExpirableSemaphore } }

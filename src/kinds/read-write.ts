@@ -7,7 +7,7 @@ import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { READ_WRITE } from '../servers/records/read-write-requests.ts'
 import { redisReadWrite } from '../servers/redis/read-write/read-write-commands.ts'
-import { type KindDescriptor, refused } from './kind.ts'
+import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface ReadWriteMethods {
   /**
@@ -30,7 +30,7 @@ export const readWrite: KindDescriptor<ReadWriteMethods> = {
     const getReadWriteLock = (name: string, options: GetLockOptions = {}) => {
       const rawName = keyOf(name)
       if (kinds === undefined) {
-        throw refused(
+        throw needsOneServer(
           `Read-write lock ${show(name)}: it needs one server`,
           'Use getLock() here, or a',
           name,

@@ -1,10 +1,9 @@
 import { refuseDetached } from '../kit/handle.ts'
-import { needsOneServer } from '../locks/semaphore/needs-one-server.ts'
 import { HoldfastSemaphore, type Semaphore } from '../locks/semaphore/semaphore.ts'
 import { Semaphores } from '../locks/semaphore/semaphores.ts'
 import { SEMAPHORE } from '../servers/records/semaphore-requests.ts'
 import { redisSemaphore } from '../servers/redis/semaphore/semaphore-commands.ts'
-import { assertAlone, type KindDescriptor } from './kind.ts'
+import { assertAlone, type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface SemaphoreMethods {
   /**
@@ -30,7 +29,7 @@ export const semaphore: KindDescriptor<SemaphoreMethods> = {
     const getSemaphore = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'semaphore')
       assertAlone('getSemaphore', others, SETS_PERMITS)
-      if (all === undefined) throw needsOneServer(name, registry.limits.words)
+      if (all === undefined) throw semaphoreNeedsOneServer(name, registry.limits.words)
       return new HoldfastSemaphore(name, key, all)
     }
     return {

@@ -56,7 +56,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** When the hold was lost, on the monotonic clock; undefined if it was not lost. */
   lostAt: number | undefined
   /** The list in which `unlock()` finds the leases of this hold. The list forgets old losses. */
-  keptIn: { lookAfter(): void } | undefined
+  keptIn: { sweepLater(): void } | undefined
   /** Undefined if the diagnostics channel of holds had no subscriber when the hold began. */
   trace: HoldTrace | undefined
   /** Until this monotonic time, a late request with this owner id may still run; 0 for none. */
@@ -213,7 +213,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#loss = error
     this.lostAt = this.#clock.monotonic()
     this.#host.lost(this, error)
-    this.keptIn?.lookAfter()
+    this.keptIn?.sweepLater()
     this.#signal?.abort(error)
   }
 

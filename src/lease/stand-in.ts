@@ -1,8 +1,8 @@
 import type { Moment } from '../kit/clock.ts'
 
-/** The key and the owner id that identify a hold on the server. */
+/** The raw name and the owner id that identify a hold on the server. */
 export interface HoldId {
-  readonly key: string
+  readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }

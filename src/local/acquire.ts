@@ -3,9 +3,9 @@ import { unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
+import { traceAcquire } from './lock-facts.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
-import { isOver, traceAcquire } from './tracing.ts'
 
 const NOT_STARTED = 'the watchdog thread had not been started yet'
 
@@ -30,6 +30,17 @@ function enter(lock: LocalLock, kind: LockKind, request: AcquireRequest): Waiter
   if (ready === undefined) start(lock, waiter)
   else void startWhenReady(ready, lock, waiter)
   return waiter
+}
+
+/**
+ * True if the call ended before its first request. A listener of the start may have aborted the
+ * call before the waiter listened to the signal, or closed the client.
+ */
+function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
+  const { signal } = waiter.request
+  if (signal?.aborted) waiter.reject(signal.reason)
+  else if (closed !== undefined) waiter.reject(closed)
+  return waiter.settled
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Confirm, Confirmation } from '../servers/durability.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
-import { abandonName, type RequestOutcome, type WaiterAnswer } from './request.ts'
+import { abandonId, type RequestOutcome, type WaiterAnswer } from './request.ts'
 
 /**
  * Returns a callback that receives each result of a request. A grant reaches `then` only after
@@ -43,20 +43,20 @@ export async function confirmed<A extends WaiterAnswer>(
     retryBudget.error(what, 'the replicas had not confirmed it yet')
   waiter.notYet = unconfirmed
   const answer = await Promise.race([
-    confirm({ key: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
+    confirm({ rawName: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
     waiter.promise.then(wantedNoMore, wantedNoMore),
   ])
   waiter.notYet = undefined
   open.finish()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
-  // The server has granted the lock. A value above 0 makes `abandonName` release the grant.
+  // The server has granted the lock. A value above 0 makes `abandonId` release the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {
     // The waiter abandons its owner id first. So the release is sent before the request of the next
     // waiter of this client.
-    abandonName(lock, waiter)
+    abandonId(lock, waiter)
     waiter.reject(new NotDurableError(lock.name, answer, request.kind.words))
     return nothing
   }

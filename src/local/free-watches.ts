@@ -30,7 +30,7 @@ export class FreeWatches {
    * Resolves with null if the lock did not become free within `limits`. Otherwise resolves when the
    * lock is free. `waited` is false if the first check found the lock free.
    */
-  wait<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
+  whenFree<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
     const watch = this.#watchOf(lock)
     const budget = new RetryBudget(lock.name, this.#limits, watch.health)
     const wait: FreeWait<S> = new FreeWait(lock, limits, budget, () => watch.settled(wait))
@@ -43,7 +43,7 @@ export class FreeWatches {
    *
    * @returns a function that removes the listener
    */
-  listen<S>(lock: Watchable<S>, listener: () => void): () => void {
+  onFree<S>(lock: Watchable<S>, listener: () => void): () => void {
     const watch = this.#watchOf(lock)
     const newBudget = () => new RetryBudget(lock.name, this.#limits, watch.health)
     const stop = () => watch.settled(watcher)

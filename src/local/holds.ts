@@ -58,7 +58,7 @@ export class Holds extends HoldSet {
       {
         lockName: this.#lock.name,
         owner: request.owner,
-        id: { key: this.#lock.rawName, wireOwner },
+        id: { rawName: this.#lock.rawName, wireOwner },
         token: lastToken - reserved,
         lastToken,
         kind: request.kind,
@@ -78,7 +78,7 @@ export class Holds extends HoldSet {
       return hold
     }
     // The lease has expired. The waiter keeps its owner id, so its next request renews this grant.
-    // If the waiter gives up, `abandonName` releases the grant.
+    // If the waiter gives up, `abandonId` releases the grant.
     hold.finish()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     if (waiter.retryBudget.failed(new LateGrant(), sentAt.monotonic) === null) {

@@ -2,7 +2,8 @@ import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
-import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
+import type { Renewal } from '../servers/renewal.ts'
 
 /** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
@@ -20,14 +21,8 @@ export interface KindVerbs
   stopWaiting?(): void
 }
 
-/**
- * The part of a server that renews leases. `confirm` is undefined if grants need no confirmation of
- * replicas.
- */
-export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
-
 /** The members of a local lock that the requests of a kind use. */
-export interface LockThere {
+export interface LockForVerbs {
   /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
@@ -57,7 +52,7 @@ export interface RemoteKind extends HoldKind {
    * `handOver`, no release hands the lock over inside this client. Undefined if the kind uses the
    * requests of `RemoteLock`.
    */
-  newVerbs?(lock: LockThere): KindVerbs
+  newVerbs?(lock: LockForVerbs): KindVerbs
   /**
    * Converts an unused id to the owner id of a new attempt. Left out if the unused id itself is the
    * owner id.

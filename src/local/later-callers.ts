@@ -11,7 +11,7 @@ interface CheckedHolds {
 }
 
 /** The pause before the next check if a check was not answered, in milliseconds. */
-const LOOK_AGAIN_MS = 50
+const CHECK_AGAIN_MS = 50
 
 /**
  * Checks the lock after a hand-over without a request to a call that began after the server's last
@@ -53,7 +53,9 @@ export class LaterCallers {
       const remaining = await this.#holds.readRemaining(hold)
       if (remaining instanceof CallFailure) {
         if (remaining.permanent) break
-        await new Promise<void>((resolve) => void this.#clock.after(LOOK_AGAIN_MS, resolve).unref())
+        await new Promise<void>(
+          (resolve) => void this.#clock.after(CHECK_AGAIN_MS, resolve).unref(),
+        )
       } else if (remaining === 'gone') {
         const { current } = hold
         if (!current.live) continue

@@ -56,7 +56,7 @@ export class LocalLease extends HeldLease {
 }
 
 /**
- * Creates the lease of a granted request. `request.holder` stores the lease, so that `unlock()`
+ * Creates the lease of a granted request. `request.leaseHolder` stores the lease, so that `unlock()`
  * finds it.
  *
  * @param calledFrom the stack trace of the call; undefined if no warning needs the stack trace
@@ -70,7 +70,7 @@ export function newLease(
   calledFrom?: Error,
   lease: HeldLease = new LocalLease(lock, hold, request),
 ): HeldLease {
-  const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
+  const kept = leasesOf(lock.services, request.kind).add(request.leaseHolder, lock.rawName, lease)
   const { heldWatch } = lock.services
   if (heldWatch === undefined) hold.keptIn = kept
   else {
@@ -78,7 +78,7 @@ export function newLease(
     // The watchdog keeps the hold in memory. A hold that also kept the lease would prevent the
     // garbage collection of a lease that its caller has dropped.
     const known = new WeakRef(kept)
-    hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
+    hold.keptIn = { sweepLater: () => known.deref()?.sweepLater() }
   }
   return lease
 }

@@ -1,5 +1,6 @@
 import {
   type AcquireFact,
+  acquireTrace,
   type FactSource,
   type HoldFact,
   type LockFact,
@@ -11,10 +12,17 @@ import { LeaseLostError } from '../errors.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HoldTrace } from '../lease/hold-trace.ts'
+import { NO_LEASE_MS } from '../lease/validity.ts'
 
-export interface FactLock {
+interface FactLock {
   readonly name: string
   readonly services: { readonly source: FactSource; readonly clock: Clock }
+}
+
+interface TracedRequest extends Pick<Hold, 'kind' | 'leaseMs'> {
+  readonly waitMs: number
+  readonly asksOnce: boolean
+  fact?: AcquireFact
 }
 
 type Writable<F> = { -readonly [K in keyof F]: F[K] }
@@ -23,12 +31,34 @@ type Writable<F> = { -readonly [K in keyof F]: F[K] }
  * Creates a fact with the fields that all facts about locks have. Spreads would take longer than
  * all other steps of the report.
  */
-export function factOf<F extends LockFact>(
+function factOf<F extends LockFact>(
   { name, services }: FactLock,
   { kind }: Pick<Hold, 'kind'>,
 ): Writable<F> {
   const { client, label, notes } = services.source
   return { client, label, name, kind: kind.name, notes } as Writable<F>
+}
+
+/**
+ * Publishes the start of an acquisition. The waiter publishes the end when it settles.
+ *
+ * @param start starts the acquisition
+ */
+export function traceAcquire<T>(
+  lock: FactLock,
+  request: TracedRequest,
+  start: () => { readonly promise: T },
+): T {
+  const { leaseMs, waitMs, asksOnce } = request
+  const fact = factOf<AcquireFact>(lock, request)
+  fact.waitMs = asksOnce ? 0 : waitMs
+  fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
+  request.fact = fact
+  return acquireTrace.start.runStores(fact, () => {
+    const { promise } = start()
+    acquireTrace.end.publish(fact)
+    return promise
+  })
 }
 
 /** Publishes the beginning of a hold. */
@@ -44,6 +74,25 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
   const { loss } = hold
   if (loss instanceof LeaseLostError) hold.trace.publishEnd(loss.reason, loss)
   else if (loss !== undefined) hold.trace.publishEnd('closed')
+}
+
+/**
+ * Publishes the start of a release.
+ *
+ * @param send releases the hold, and reports the outcome with `reportRelease`
+ */
+export function traceRelease(
+  lock: FactLock,
+  hold: Hold,
+  send: (fact: ReleaseFact) => Promise<boolean>,
+): Promise<boolean> {
+  const fact = factOf<ReleaseFact>(lock, hold)
+  fact.owner = hold.id.wireOwner
+  fact.token = hold.token
+  releaseTrace.start.publish(fact)
+  const released = send(fact)
+  releaseTrace.end.publish(fact)
+  return released
 }
 
 /**

@@ -12,7 +12,7 @@ import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { releaseOne } from './release.ts'
-import { abandonName, callMsFor, nameOf, type RequestOutcome, WaiterRequest } from './request.ts'
+import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** A waiter with `asksOnce` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
@@ -164,7 +164,7 @@ export class RacingWaiter extends LocalWaiter {
     const callMs = callMsFor(this)
     const waits = !this.asksOnce
     const attempt = {
-      owner: nameOf(this),
+      owner: ownerIdOf(this),
       leaseMs: request.leaseMs,
       reserve: lock.waiters.isShared ? RESERVE : 0,
       callMs,
@@ -235,7 +235,7 @@ export class RacingWaiter extends LocalWaiter {
     // The waiter sent no request, so the client may no longer need a place in the server's queue.
     if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
-    else if (!this.asking) abandonName(lock, this)
+    else if (!this.asking) abandonId(lock, this)
     lock.tasks.finished()
   }
 }

@@ -4,7 +4,7 @@ import type { Waiter } from '../waiting/waiter.ts'
 import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { releaseOne } from './release.ts'
-import { abandonName, callMsFor, type RequestOutcome, WaiterRequest } from './request.ts'
+import { abandonId, callMsFor, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** Makes the waiter re-enter the hold that its owner already has. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
@@ -16,7 +16,7 @@ export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.tasks.started()
   hold.count += 1
   hold.untouched = false
-  abandonName(lock, waiter)
+  abandonId(lock, waiter)
   hold.loseIfOver()
   sendReentry(lock, hold, waiter)
 }

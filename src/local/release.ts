@@ -8,11 +8,10 @@ import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
-import { reportRelease } from './lock-facts.ts'
+import { reportRelease, traceRelease } from './lock-facts.ts'
 import { passedOn } from './passed-on.ts'
 import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
-import { abandonName, nameOf, type RequestOutcome, WaiterRequest } from './request.ts'
-import { traceRelease } from './tracing.ts'
+import { abandonId, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /**
  * Releases one acquisition of the hold.
@@ -141,7 +140,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
   const { listens } = lock
   const { callMs } = lock.newBudget(hold.kind)
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
-  const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
+  const to = { owner: ownerIdOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
   return new Promise((resolve) => {
     const handle = (asked: RequestOutcome<HandOverAnswer>) => {
@@ -167,7 +166,7 @@ function handedOver(
   // The hand-over failed, or its outcome is unknown. A separate release and a separate acquisition
   // follow. Both are safe even if the hand-over has happened.
   if (grant === null) {
-    if (next.settled) abandonName(lock, next)
+    if (next.settled) abandonId(lock, next)
     next.wakeEvent.set()
     const mayBeDoneAt = unknown ? sentAt.monotonic : undefined
     return new FreeRequest(lock, hold, fact, { mayBeDoneAt }).result
@@ -182,7 +181,7 @@ function handedOver(
     const following = holds.newHold(next, grant, sentAt)
     if (following !== null) next.accept(following, 'local')
   }
-  if (next.settled) abandonName(lock, next)
+  if (next.settled) abandonId(lock, next)
   lock.checkAgain()
   return wasHeld
 }

@@ -41,9 +41,9 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
  * Returns the owner id for the waiter's requests. All requests have the same id until a grant uses
  * the id or the waiter abandons the id.
  */
-export function nameOf(waiter: Waiter): string {
+export function ownerIdOf(waiter: Waiter): string {
   if (waiter.wireOwner === undefined) {
-    const id = waiter.request.owner.newName()
+    const id = waiter.request.owner.newOwnerId()
     waiter.wireOwner = kindOf(waiter.request).ownerId?.(id) ?? id
   }
   return waiter.wireOwner
@@ -51,7 +51,7 @@ export function nameOf(waiter: Waiter): string {
 
 /**
  * One request of a waiter. If a failure uses up the retry budget, the waiter is rejected. If the
- * outcome stays unknown, `abandonName` later releases the owner id in the background.
+ * outcome stays unknown, `abandonId` later releases the owner id in the background.
  */
 export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
@@ -98,7 +98,7 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
       // Some masters granted the lock, or may still grant the lock. So the waiter abandons the
       // owner id, and the next request uses a new id.
-      abandonName(this.#lock, waiter)
+      abandonId(this.#lock, waiter)
     }
     this.#finish({ grant, sentAt, pauseMs: 0, unknown: false })
   }
@@ -154,7 +154,7 @@ export function sendFor<A extends WaiterAnswer>(
  * Abandons the waiter's owner id. A request with this id may still be granted, or the server's
  * queue may contain the id. In these cases the client releases the id in the background.
  */
-export function abandonName(lock: LocalLock, waiter: Waiter): void {
+export function abandonId(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter
   if (wireOwner === undefined) return
   waiter.wireOwner = undefined

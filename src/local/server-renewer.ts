@@ -1,7 +1,8 @@
 import type { Hold } from '../lease/hold.ts'
 import type { RenewalAnswer, Renewer } from '../lease/renewer.ts'
+import type { Renewal } from '../servers/renewal.ts'
 import { provedMs } from '../servers/renewed-lease.ts'
-import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
+import { renewalOf, toRenew } from './kind-verbs.ts'
 
 /**
  * Renews the leases of holds on one server or quorum. Kinds with their own renewal need separate

@@ -26,7 +26,7 @@ export class HeldLeases<L extends StoredLease> {
    * The lists that sweeps check, because they have lost leases. The references are weak, so that a
    * holder without other references is garbage-collected with its leases.
    */
-  #lookedAfter: WeakRef<LeaseList>[] = []
+  #swept: WeakRef<LeaseList>[] = []
   #timer: Timer | undefined
   #closed = false
   readonly #clock: Clock
@@ -51,10 +51,10 @@ export class HeldLeases<L extends StoredLease> {
    * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
    * call uses the list.
    */
-  lookAfter(list: LeaseList): void {
-    if (list.isLookedAfter || list.size === 0) return
-    list.isLookedAfter = true
-    this.#lookedAfter.push(new WeakRef(list))
+  sweepLater(list: LeaseList): void {
+    if (list.isSwept || list.size === 0) return
+    list.isSwept = true
+    this.#swept.push(new WeakRef(list))
     this.#arm(LEAST_PAUSE_MS)
   }
 
@@ -109,7 +109,7 @@ export class HeldLeases<L extends StoredLease> {
 
   stopTimer(): void {
     this.#closed = true
-    this.#lookedAfter = []
+    this.#swept = []
     this.#clock.clear(this.#timer)
   }
 
@@ -121,12 +121,12 @@ export class HeldLeases<L extends StoredLease> {
   #sweep(): void {
     this.#timer = undefined
     let next = Infinity
-    this.#lookedAfter = this.#lookedAfter.filter((known) => {
+    this.#swept = this.#swept.filter((known) => {
       const list = known.deref()
       if (list === undefined) return false
       next = Math.min(next, forget(list, this.#clock))
       if (list.size > 0) return true
-      list.isLookedAfter = false
+      list.isSwept = false
       list.holder.dropEmpty(list)
       return false
     })

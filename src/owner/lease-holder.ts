@@ -24,7 +24,7 @@ export interface StoredLease extends Linked<StoredLease> {
  * locks and multi-locks.
  */
 interface Keeper {
-  lookAfter(list: LeaseList): void
+  sweepLater(list: LeaseList): void
 }
 
 /** The leases that one holder has on one lock, in the order of their acquisition. */
@@ -33,7 +33,7 @@ export class LeaseList extends LinkedList<StoredLease> {
   readonly keeper: Keeper
   readonly lock: string
   /** True if sweeps check the list, even if the list is empty. */
-  isLookedAfter = false
+  isSwept = false
 
   constructor(holder: LeaseHolder, keeper: Keeper, lock: string) {
     super()
@@ -51,8 +51,8 @@ export class LeaseList extends LinkedList<StoredLease> {
    * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
    * call uses the list.
    */
-  lookAfter(): void {
-    this.keeper.lookAfter(this)
+  sweepLater(): void {
+    this.keeper.sweepLater(this)
   }
 }
 
@@ -95,7 +95,7 @@ export abstract class LeaseHolder {
     if (known !== undefined) return known
     const list = new LeaseList(this, keeper, lock)
     const first = this.#first
-    if (first === undefined || (first.size === 0 && !first.isLookedAfter)) {
+    if (first === undefined || (first.size === 0 && !first.isSwept)) {
       this.#first = list
       return list
     }
@@ -110,7 +110,7 @@ export abstract class LeaseHolder {
   dropEmpty(list: LeaseList): void {
     // Sweeps remove the empty lists that they check. If such a list were removed here, the next
     // loss would add another list to the sweeps.
-    if (list !== this.#first && !list.isLookedAfter) {
+    if (list !== this.#first && !list.isSwept) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }
   }

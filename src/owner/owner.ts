@@ -61,7 +61,7 @@ export class Owner extends LeaseHolder {
    *
    * @internal
    */
-  newName(): string {
+  newOwnerId(): string {
     this.#attempts += 1
     const first = `${this.clientId}:${this.id}`
     return this.#attempts === 1 ? first : `${first}/${this.#attempts}`
@@ -72,7 +72,7 @@ export class Owner extends LeaseHolder {
    *
    * @internal
    */
-  isNamed(wireOwner: string): boolean {
+  hasOwnerId(wireOwner: string): boolean {
     const first = `${this.clientId}:${this.id}`
     return wireOwner === first || wireOwner.startsWith(`${first}/`)
   }

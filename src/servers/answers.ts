@@ -243,7 +243,7 @@ export interface LeaseToRenew {
   readonly token?: number
   /** Returns false when the hold has ended. A quorum then restores the hold on no master. */
   readonly isHeld?: () => boolean
-  readonly key: string
+  readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }

@@ -30,6 +30,6 @@ interface Shortfall {
  * grant.
  */
 export type Confirm = (granted: {
-  readonly key: string
+  readonly rawName: string
   readonly wireOwner: string
 }) => Promise<Confirmation>

@@ -10,44 +10,27 @@ import type {
   SeenHold,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
-import type { Confirm } from './durability.ts'
 import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'
-import type { RenewedLease } from './renewed-lease.ts'
+import type { Renewal } from './renewal.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
-import type { Attempt, LoweredHold, Reentry } from './requests.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from './requests.ts'
 import type { KindClient, ServerKind } from './server-kind.ts'
 import type { ServerWords } from './server-words.ts'
 import type { Subscription } from './subscription.ts'
-
-export type { Attempt, LoweredHold as Ending, Reentry } from './requests.ts'
 
 /**
  * The interface to one server, to several masters or to memory, where locks are stored. Each call
  * settles within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
-export interface LockServer {
+export interface LockServer extends Renewal {
   /**
    * Returns the requests of one lock. Keep the object while the lock is in use, because it may
    * store state of the lock.
    */
   lock(rawName: string): RemoteLock
-  /**
-   * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
-   * remaining times.
-   *
-   * @returns for each lease its remaining time, `gone`, or the failure of its request
-   */
-  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
-  readonly confirm?: Confirm | undefined
-  /**
-   * Groups the locks so that one request can handle all locks of a group. Each number is an index
-   * into `locks`.
-   */
-  groups(locks: readonly { readonly key: string }[]): number[][]
   /**
    * Acquires several locks of one group, or none of them. Left out if the server cannot acquire
    * several locks in one request.
@@ -161,22 +144,4 @@ export interface RemoteLock {
    * subscription begins.
    */
   listen(onHint: (hint: Hint) => void): Subscription
-}
-
-export interface Passing {
-  readonly from: { readonly owner: string; readonly token: number }
-  readonly to: { readonly owner: string; readonly leaseMs: number }
-  /**
-   * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
-   * the lock if it counts other waiting clients. With `always`, the server counts one client more.
-   */
-  readonly mayFree: 'never' | 'forOthers' | 'always'
-  /**
-   * True if this client itself listens for releases of the lock. The server does not count it as
-   * another client.
-   */
-  readonly listens: boolean
-  /** How many tokens to reserve below the new token, for later hand-overs in this client. */
-  readonly reserve: number
-  readonly callMs: number
 }

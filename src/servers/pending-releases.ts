@@ -9,7 +9,7 @@ import { promised, type Reply } from './reply.ts'
 import type { LoweredHold } from './requests.ts'
 
 interface NameOnLock {
-  readonly key: string
+  readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
 }
@@ -229,7 +229,7 @@ export class PendingReleases {
     settledChannel.publish({
       client: clientOf(of.owner),
       label: this.#label,
-      key: of.key,
+      key: of.rawName,
       unknownMs: this.#clock.monotonic() - addedAtMs,
     })
   }

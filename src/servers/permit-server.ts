@@ -1,22 +1,15 @@
-import type { LeaseToRenew, WaitingForPermits } from './answers.ts'
-import type { Confirm } from './durability.ts'
+import type { WaitingForPermits } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
-import type { RenewedLease } from './renewed-lease.ts'
+import type { Renewal } from './renewal.ts'
 
-/** The semaphores with leases, as one client uses them. */
-export interface PermitServer {
+/**
+ * The semaphores with leases, as one client uses them. Each lease belongs to all permits of one
+ * hold.
+ */
+export interface PermitServer extends Renewal {
   pool(rawName: string): RemotePermits
   /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
   ownerId(id: string, permits: number): string
-  /**
-   * Renews several leases, as `LockServer.renew` does. Each lease belongs to all permits of one
-   * hold.
-   */
-  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
-  readonly confirm?: Confirm | undefined
-  /** Groups the leases: one request can renew all leases of a group, see `LockServer.groups`. */
-  groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
 /**

@@ -1,36 +1,26 @@
 import type {
   AcquireAnswer,
   Gone,
-  LeaseToRenew,
   ReadWriteFacts,
   ReadWriteHolder,
   ReenterAnswer,
   Released,
 } from './answers.ts'
-import type { Confirm } from './durability.ts'
 import type { Hint } from './hint.ts'
 import type { LockSide } from './owner-id.ts'
-import type { RenewedLease } from './renewed-lease.ts'
+import type { Renewal } from './renewal.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The read-write locks, as one client uses them. */
-export interface ReadWriteServer {
+/** The read-write locks, as one client uses them. Each lease belongs to a reader or a writer. */
+export interface ReadWriteServer extends Renewal {
   lock(rawName: string): RemoteReadWriteLock
   /**
    * Returns the id with which an owner holds one side of a lock. The caller must not use `id`
    * again.
    */
   ownerId(id: string, side: LockSide): string
-  /**
-   * Renews several leases, as `LockServer.renew` does. Each lease belongs to a reader or a writer.
-   */
-  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
-  readonly confirm?: Confirm | undefined
-  /** Groups the leases: one request can renew all leases of a group, see `LockServer.groups`. */
-  groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
 export interface RemoteReadWriteLock {

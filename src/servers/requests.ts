@@ -34,6 +34,24 @@ export interface Reentry {
   readonly callMs: number
 }
 
+export interface Passing {
+  readonly from: { readonly owner: string; readonly token: number }
+  readonly to: { readonly owner: string; readonly leaseMs: number }
+  /**
+   * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
+   * the lock if it counts other waiting clients. With `always`, the server counts one client more.
+   */
+  readonly mayFree: 'never' | 'forOthers' | 'always'
+  /**
+   * True if this client itself listens for releases of the lock. The server does not count it as
+   * another client.
+   */
+  readonly listens: boolean
+  /** How many tokens to reserve below the new token, for later hand-overs in this client. */
+  readonly reserve: number
+  readonly callMs: number
+}
+
 export interface LoweredHold {
   readonly owner: string
   /** The hold count after the request; 0 ends the hold. */

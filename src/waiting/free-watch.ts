@@ -13,11 +13,11 @@ import { OpenRequest, ServerHealth } from './server-health.ts'
 const AFTER_FAILURE_MS = 250
 
 /**
- * Limits the checks of a lock that is released and acquired very often. After `looks` checks in
+ * Limits the checks of a lock that is released and acquired very often. After `checks` checks in
  * quick succession, each pause is twice as long as the last pause, up to `longestMs` milliseconds.
  * A pause of more than `calmMs` milliseconds resets the count.
  */
-const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
+const BUSY = { checks: 8, longestMs: 64, calmMs: 250 }
 
 /** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
@@ -44,7 +44,7 @@ export class FreeWatch<S> {
   #checksAgain = false
   /** The hints of releases since the last check was sent. */
   #releases = new Set<ReleaseHint>()
-  #lookedAt = -Infinity
+  #checkedAt = -Infinity
   #checksInARow = 0
   #timer: Timer | undefined
 
@@ -93,7 +93,7 @@ export class FreeWatch<S> {
       await Promise.resolve()
       const pauseMs = this.#nextPauseMs()
       if (pauseMs > 0) await pause(this.#clock, pauseMs)
-      this.#lookedAt = this.#clock.monotonic()
+      this.#checkedAt = this.#clock.monotonic()
       this.#checksAgain = false
       waitMs = this.#all.size > 0 ? await this.#check() : 0
     } while (this.#checksAgain && this.#all.size > 0)
@@ -104,10 +104,10 @@ export class FreeWatch<S> {
   }
 
   #nextPauseMs(): number {
-    const sinceMs = this.#clock.monotonic() - this.#lookedAt
+    const sinceMs = this.#clock.monotonic() - this.#checkedAt
     this.#checksInARow = sinceMs > BUSY.calmMs ? 0 : this.#checksInARow + 1
-    if (this.#checksInARow <= BUSY.looks) return 0
-    const wantedMs = Math.min(2 ** (this.#checksInARow - BUSY.looks), BUSY.longestMs)
+    if (this.#checksInARow <= BUSY.checks) return 0
+    const wantedMs = Math.min(2 ** (this.#checksInARow - BUSY.checks), BUSY.longestMs)
     return Math.max(0, wantedMs - sinceMs)
   }
 

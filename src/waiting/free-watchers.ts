@@ -39,7 +39,7 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
   readonly keepsAlive = true
   protected readonly notSeen = 'not seen to be free'
   readonly #reading: Reading<S>
-  #looks = 0
+  #checks = 0
 
   constructor(
     reading: Reading<S>,
@@ -52,13 +52,13 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
   }
 
   protected get isKnown(): boolean {
-    return this.#looks > 0
+    return this.#checks > 0
   }
 
   saw(state: S): FreeCheck {
     const seen = this.#reading.readFree(state)
-    if (seen.isFree) this.resolve({ waited: this.#looks > 0 })
-    this.#looks += 1
+    if (seen.isFree) this.resolve({ waited: this.#checks > 0 })
+    this.#checks += 1
     return seen
   }
 }

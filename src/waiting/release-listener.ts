@@ -12,7 +12,7 @@ const POLL_MS = { least: 100, spread: 150 }
  * milliseconds. A check finds a key that was deleted, and a release without a message. The random
  * part spreads the checks of many clients.
  */
-const LOOK_MS = { least: 5_000, spread: 1_000 }
+const CHECK_MS = { least: 5_000, spread: 1_000 }
 
 /**
  * A lease that ends within this many milliseconds is about to end. While each check finds such a
@@ -93,5 +93,5 @@ export class ReleaseListener<H = Hint> {
 
 /** Returns the longest wait for a message before the next check, in milliseconds. */
 export function untilCheckMs(): number {
-  return LOOK_MS.least + Math.random() * LOOK_MS.spread
+  return CHECK_MS.least + Math.random() * CHECK_MS.spread
 }

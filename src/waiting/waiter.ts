@@ -35,7 +35,7 @@ export interface AcquireRequest {
   /** Sends one request for several locks; undefined if the lock has its own request. */
   readonly together: Asker | undefined
   /** Stores the lease, so that `unlock()` finds it. */
-  readonly holder: LeaseHolder
+  readonly leaseHolder: LeaseHolder
   /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
   /** When the call began, on the monotonic clock; Infinity if the owner may re-enter the lock. */
@@ -125,8 +125,8 @@ export abstract class Waiter extends Linked<Waiter> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    const { waitMs, signal, holder } = request
-    holder.began()
+    const { waitMs, signal, leaseHolder } = request
+    leaseHolder.began()
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
@@ -209,7 +209,7 @@ export abstract class Waiter extends Linked<Waiter> {
   #finish(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
-    this.request.holder.callEnded(gotLease)
+    this.request.leaseHolder.callEnded(gotLease)
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)

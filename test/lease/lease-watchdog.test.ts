@@ -84,7 +84,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
     {
       lockName: 'orders',
       owner: new Owner('client', '1'),
-      id: { key: 'orders', wireOwner: 'client:1' },
+      id: { rawName: 'orders', wireOwner: 'client:1' },
       token: 7,
       kind: { name: 'lock', isShared: false },
       leaseMs,

@@ -36,7 +36,11 @@ test('the renewal thread counts an answer as proof only if the lease has an expi
   try {
     await rig.server.admin.hset('it', 'c:1', 1)
     await rig.server.admin.pexpire('it', 60_000)
-    const kept = { lease: { key: 'it', wireOwner: 'c:1' }, leaseMs: LEASE_MS, limitAt: Infinity }
+    const kept = {
+      lease: { rawName: 'it', wireOwner: 'c:1' },
+      leaseMs: LEASE_MS,
+      limitAt: Infinity,
+    }
     port.emit('message', { kind: 'block', memory })
     port.emit('message', { kind: 'keep', slot: 0, kept })
     await eventually(() => rig.proxy.count(SHA.renew) >= 2)

@@ -149,7 +149,7 @@ describe('a shared kind', () => {
     const { reader, told, registry } = newClient()
     const [lost, kept] = await Promise.all([reader().lock(), reader().lock()])
     readers.remove('it', lost.owner)
-    server.memory.lookAgain()
+    server.memory.checkAgain()
     await eventually(() => lost.signal.aborted, { message: 'the loss to be told' })
     expect(lost.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
     expect(kept.signal.aborted).toBe(false)

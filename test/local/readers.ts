@@ -121,10 +121,11 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
       groups: (locks) => [[...locks.keys()]],
       renew: (leases, leaseMs) => {
         all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
-        const names = leases.map(({ key }) => key)
+        const names = leases.map((lease) => lease.rawName)
         return changeRecords(there.store, names, (recordOf) =>
-          leases.map(({ key, wireOwner }) => {
-            const record = recordOf(key)
+          leases.map((lease) => {
+            const { wireOwner } = lease
+            const record = recordOf(lease.rawName)
             const reader = record.part(READERS).byOwner[wireOwner]
             if (reader === undefined) return 'gone'
             reader.endsAt = Math.max(reader.endsAt, record.nowMs + leaseMs)

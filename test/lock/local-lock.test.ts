@@ -12,9 +12,9 @@ import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
-import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
 import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import type { Reply } from '../../src/servers/reply.ts'
+import type { Attempt, LoweredHold, Passing } from '../../src/servers/requests.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import type { AcquireRequest } from '../../src/waiting/waiter.ts'
 
@@ -39,7 +39,7 @@ function answeredByHand() {
     acquire: ({ owner }: Attempt, reply: Reply<never>) => ask(`acquire ${owner}`, reply),
     handOver: ({ from, to }: Passing, reply: Reply<never>) =>
       ask(`hand over ${from.owner} to ${to.owner}`, reply),
-    lower: ({ owner, holds }: Ending, reply: Reply<Released>) => {
+    lower: ({ owner, holds }: LoweredHold, reply: Reply<Released>) => {
       asked.push(`release ${owner}${holds === 0 ? '' : ` to ${holds}`}`)
       const failure = failures.shift()
       setImmediate(() => {
@@ -92,7 +92,7 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
     known: false,
     asksOnce: false,
     together: undefined,
-    holder: owner,
+    leaseHolder: owner,
     scoped: false,
     askedAt: Infinity,
   }

@@ -81,7 +81,7 @@ describe('a clock that the server is given', () => {
     const waiting = two.lock()
     await eventually(() => server.messages.count('lock it') === 1)
     server.pass(30_001)
-    server.lookAgain()
+    server.checkAgain()
     const next = await waiting
     await eventually(() => lease.signal.aborted)
     expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })

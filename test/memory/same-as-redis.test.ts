@@ -5,13 +5,14 @@ import {
   type FairGrant,
   type FairServer,
 } from '../../src/servers/fair-server.ts'
-import type { LockServer, Passing } from '../../src/servers/lock-server.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { grantChannel } from '../../src/servers/records/fair-grants.ts'
 import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
+import type { Passing } from '../../src/servers/requests.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
@@ -216,7 +217,7 @@ function newStep(random: Random): [what: string, step: Step] {
       return [seen, await lock(stage).forceRelease({ ...seen, token }, CALL_MS)]
     },
     renew: async (stage) => {
-      const leases = LOCKS.map((key) => ({ key, wireOwner: owner }))
+      const leases = LOCKS.map((rawName) => ({ rawName, wireOwner: owner }))
       const server = stage.servers[client] as LockServer
       const left = await server.renew(leases, isBlank ? 0 : LONGER_MS, CALL_MS)
       return left.map((ms) => aboutMs(ms as Remaining))
@@ -276,7 +277,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   for (const key of LOCKS) {
     const { holder, ttlMs } = (await server?.lock(key).peek(CALL_MS)) ?? {}
     if (!holder || !ttlMs || ttlMs > CLAIM_MS) continue
-    await server?.renew([{ key, wireOwner: holder }], LEASE_MS, CALL_MS)
+    await server?.renew([{ rawName: key, wireOwner: holder }], LEASE_MS, CALL_MS)
   }
 }
 

@@ -289,7 +289,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     expect(await pool.releaseIds([id], remembered('a:2'), CALL_MS)).toBe(true)
     expect(await pool.releaseIds([id], remembered('a:3'), CALL_MS)).toBe(false)
     expect(await counts()).toEqual([2, 1])
-    const leases = [{ key: 'it', wireOwner: owner }]
+    const leases = [{ rawName: 'it', wireOwner: owner }]
     expect(await permits.renew(leases, LEASE_MS, CALL_MS)).toEqual(['gone'])
     const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
     expect(await ask((reply) => pool.giveBack(ending, true, reply))).toEqual({ kind: 'gone' })

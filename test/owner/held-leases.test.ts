@@ -33,7 +33,7 @@ test('a holder that acquires one lock a thousand times is registered for cleanup
   for (let n = 0; n < 1_000; n++) {
     const lease = newLease()
     const list = leases.add(holder, 'orders', lease)
-    list.lookAfter()
+    list.sweepLater()
     list.remove(lease)
   }
   expect(lookedAfter).toHaveBeenCalledTimes(1)
@@ -49,7 +49,7 @@ test('a holder keeps nothing of its former locks, lost or released', () => {
   const lease = newLease()
   leases.add(holder, 'orders', lease).remove(lease)
   expect(kept()).toBeUndefined()
-  leases.add(holder, 'orders', newLease(performance.now())).lookAfter()
+  leases.add(holder, 'orders', newLease(performance.now())).sweepLater()
   jest.advanceTimersByTime(3_500_000)
   expect(kept()?.size).toBe(1)
   jest.advanceTimersByTime(200_000)

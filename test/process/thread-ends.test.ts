@@ -12,7 +12,7 @@ const deadly = new Set()
 parentPort.on('message', ({ kind, slot, kept }) => {
   if (kind === 'keep') {
     parentPort.postMessage({ kind: 'away', reason: 'slot ' + slot, refused: false })
-    if (kept.lease.key === 'deadly') deadly.add(slot)
+    if (kept.lease.rawName === 'deadly') deadly.add(slot)
   } else if (kind === 'forget') {
     if (deadly.has(slot)) throw new Error('it dies')
     parentPort.postMessage({ kind: 'freed', slot })
@@ -39,8 +39,8 @@ function newThread(told: string[]): RenewalThread {
 test('the slots of leases that end around the end of the thread are used again', async () => {
   const told: string[] = []
   const thread = newThread(told)
-  const keep = (key: string) => {
-    const lease = { key, wireOwner: 'c:o', holds: 1, token: 1 }
+  const keep = (rawName: string) => {
+    const lease = { rawName, wireOwner: 'c:o', holds: 1, token: 1 }
     return thread.add(lease, { monotonic: 0, wall: 0 }, 10_000, Infinity)
   }
   try {

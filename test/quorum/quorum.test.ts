@@ -171,7 +171,7 @@ test('the rest of a lease is the time that a majority has for sure', async () =>
     await admin.pexpire('it', ttls[i] as number)
   }
   for (let times = 0; times < 10; times++) {
-    const [left] = await quorum.renew([{ key: 'it', wireOwner: 'me:1' }], 0, 300)
+    const [left] = await quorum.renew([{ rawName: 'it', wireOwner: 'me:1' }], 0, 300)
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThanOrEqual(2_000)
   }

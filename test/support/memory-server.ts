@@ -95,7 +95,7 @@ export class WatchedMemoryServer implements WorldServer, WatchedServer {
 
   async restart(): Promise<void> {
     this.memory.clear()
-    this.memory.lookAgain()
+    this.memory.checkAgain()
   }
 }
 

@@ -6,14 +6,9 @@ import type {
   Released,
 } from '../../src/servers/answers.ts'
 import type { FairAttempt, RemoteFairLock } from '../../src/servers/fair-server.ts'
-import type {
-  Attempt,
-  Ending,
-  Passing,
-  Reentry,
-  RemoteLock,
-} from '../../src/servers/lock-server.ts'
+import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import { promised } from '../../src/servers/reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../../src/servers/requests.ts'
 
 /** The verbs of a lock at its place, each with a promise of its answer. */
 export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver' | 'lower'>) {
@@ -22,7 +17,7 @@ export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver
     reenter: (reentry: Reentry) => promised<ReenterAnswer>((reply) => lock.reenter(reentry, reply)),
     handOver: (passing: Passing) =>
       promised<HandOverAnswer>((reply) => lock.handOver(passing, reply)),
-    release: (ending: Ending) => promised<Released>((reply) => lock.lower(ending, reply)),
+    release: (ending: LoweredHold) => promised<Released>((reply) => lock.lower(ending, reply)),
   }
 }
 

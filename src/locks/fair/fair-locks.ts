@@ -15,16 +15,16 @@ export class FairLocks implements LockKind {
   readonly isShared = false
   readonly waitsInTurn = true
   readonly whyNoVote = 'is a fair lock, whose queue needs one server'
-  readonly #queues: FairServer
+  readonly #fairServer: FairServer
   readonly #heartbeat: Heartbeat
 
-  constructor(server: LockServer, queues: FairServer, clock: Clock) {
-    this.#queues = queues
-    this.#heartbeat = new Heartbeat(server, queues, clock)
+  constructor(server: LockServer, fairServer: FairServer, clock: Clock) {
+    this.#fairServer = fairServer
+    this.#heartbeat = new Heartbeat(server, fairServer, clock)
   }
 
   newVerbs({ rawName, remote }: { rawName: string; remote: RemoteLock }): FairVerbs {
-    return new FairVerbs(remote, this.#queues.lock(rawName))
+    return new FairVerbs(remote, this.#fairServer.lock(rawName))
   }
 
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {

@@ -7,9 +7,9 @@ import type { LocalLock } from '../../local/local-lock.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import { reenter } from '../../local/reenter.ts'
 import {
-  abandonName,
+  abandonId,
   callMsFor,
-  nameOf,
+  ownerIdOf,
   type RequestOutcome,
   sendFor,
 } from '../../local/request.ts'
@@ -58,7 +58,7 @@ export class FairQueue implements QueuedWaiters {
 
   /** Queues for the lock. Resolves when the waiter has the lock or is settled. */
   async wait(waiter: Waiter): Promise<void> {
-    const place = new Place(waiter, nameOf(waiter))
+    const place = new Place(waiter, ownerIdOf(waiter))
     if (!waiter.asksOnce) this.places.add(place)
     let done = false
     while (!done && !waiter.settled) {
@@ -72,7 +72,7 @@ export class FairQueue implements QueuedWaiters {
       done = this.#claim(place) || (await this.#acquire(place))
     }
     this.#remove(place)
-    if (!waiter.asking) abandonName(this.#lock, waiter)
+    if (!waiter.asking) abandonId(this.#lock, waiter)
   }
 
   /** Called when a message, a heartbeat or a release reports that this owner id has the lock. */
@@ -186,7 +186,7 @@ export class FairQueue implements QueuedWaiters {
 
   #queueUp({ waiter, ticket }: Place): Promise<RequestOutcome<QueueAnswer>> {
     const callMs = callMsFor(waiter)
-    const owner = nameOf(waiter)
+    const owner = ownerIdOf(waiter)
     const { leaseMs } = waiter.request
     const waits = !waiter.asksOnce
     waiter.queued ||= waits

@@ -2,8 +2,9 @@ import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Hint } from '../../servers/hint.ts'
-import type { Attempt, Ending, Reentry, RemoteLock } from '../../servers/lock-server.ts'
+import type { RemoteLock } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
+import type { Attempt, LoweredHold, Reentry } from '../../servers/requests.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /**
@@ -28,7 +29,7 @@ export class FairVerbs implements KindVerbs {
     this.#remote.reenter(reentry, reply)
   }
 
-  lower(ending: Ending, reply: Reply<Released>): void {
+  lower(ending: LoweredHold, reply: Reply<Released>): void {
     if (ending.holds === 0) this.inTurn.endHold(ending, reply)
     else this.#remote.lower(ending, reply)
   }

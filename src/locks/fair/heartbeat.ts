@@ -54,24 +54,24 @@ type Due = [LocalQueue, Place[]]
  */
 export class Heartbeat {
   readonly #server: QueueServer
-  readonly #queues: FairServer
+  readonly #fairServer: FairServer
   readonly #clock: Clock
-  readonly #lines = new Map<string, LocalQueue>()
+  readonly #queues = new Map<string, LocalQueue>()
   readonly #beingRestored = new Set<LocalQueue>()
   #beats: Timer | undefined
   #inbox: Subscription | null = null
   #idleBeats = 0
   #ignoreUps: (() => void) | undefined
 
-  constructor(server: QueueServer, queues: FairServer, clock: Clock) {
+  constructor(server: QueueServer, fairServer: FairServer, clock: Clock) {
     this.#server = server
-    this.#queues = queues
+    this.#fairServer = fairServer
     this.#clock = clock
   }
 
   /** Registers the queue of a lock for its grants. The queue may have no places yet. */
-  join(line: LocalQueue): void {
-    this.#lines.set(line.rawName, line)
+  join(queue: LocalQueue): void {
+    this.#queues.set(queue.rawName, queue)
   }
 
   /** Called when a waiter is in a queue. Starts the heartbeats and the subscription to grants. */
@@ -81,18 +81,18 @@ export class Heartbeat {
     // After a reconnection, the server may have lost data. So all places are listed again.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
-      for (const { places } of this.#lines.values()) places.wereMissing(now)
+      for (const { places } of this.#queues.values()) places.wereMissing(now)
       this.#beat(0)
     })
-    this.#inbox ??= this.#queues.listen((grant) => {
+    this.#inbox ??= this.#fairServer.listen((grant) => {
       // A call without a grant means that grants may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
       else this.#onGrant(grant)
     })
   }
 
-  remove(line: LocalQueue): void {
-    if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
+  remove(queue: LocalQueue): void {
+    if (this.#queues.get(queue.rawName) === queue) this.#queues.delete(queue.rawName)
   }
 
   /** True if the subscription to grants is confirmed. */
@@ -110,9 +110,9 @@ export class Heartbeat {
   }
 
   #onGrant({ rawName, owner, token }: FairGrant): void {
-    const line = this.#lines.get(rawName)
-    if (line !== undefined) line.onGrant(owner, token)
-    else this.refuse(this.#queues.lock(rawName), owner, token)
+    const queue = this.#queues.get(rawName)
+    if (queue !== undefined) queue.onGrant(owner, token)
+    else this.refuse(this.#fairServer.lock(rawName), owner, token)
   }
 
   /** Releases a grant that no waiter wants. If this fails, the grant ends with its claim window. */
@@ -121,7 +121,8 @@ export class Heartbeat {
     lock.endHold(ending, {
       answered: (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
-        if (following?.own) this.#lines.get(lock.rawName)?.onGrant(following.owner, following.token)
+        if (following?.own)
+          this.#queues.get(lock.rawName)?.onGrant(following.owner, following.token)
       },
       failed: () => {},
     })
@@ -129,33 +130,33 @@ export class Heartbeat {
 
   #tick(): void {
     let isIdle = true
-    for (const { places } of this.#lines.values()) isIdle &&= places.size === 0
+    for (const { places } of this.#queues.values()) isIdle &&= places.size === 0
     if (!isIdle) this.#idleBeats = 0
     else if (++this.#idleBeats >= LINGER_BEATS) this.stop()
     this.#beat(BEAT_MS / 2)
   }
 
   /** Sends a heartbeat now. Its answer is recent enough to use the next grants. */
-  hurry(line: LocalQueue): void {
+  hurry(queue: LocalQueue): void {
     const now = this.#clock.now()
-    const places = line.places.firstDue(now, BEAT_MS / 2)
-    if (places.length > 0) void this.#send([[line, places]], now)
+    const places = queue.places.firstDue(now, BEAT_MS / 2)
+    if (places.length > 0) void this.#send([[queue, places]], now)
   }
 
   /** @param olderMs as in `isDue` of a place */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
-    for (const line of this.#lines.values()) {
-      const { places } = line
+    for (const queue of this.#queues.values()) {
+      const { places } = queue
       for (const some of [places.firstDue(now, olderMs), places.othersDue(now, olderMs)]) {
-        if (some.length > 0) due.push([line, some])
+        if (some.length > 0) due.push([queue, some])
         for (const place of some) place.beats()
       }
-      if (places.mayBeMissing) void this.#restore(line)
+      if (places.mayBeMissing) void this.#restore(queue)
     }
     if (due.length === 0) return
-    for (const indices of this.#server.groups(due.map(([{ rawName }]) => ({ key: rawName })))) {
+    for (const indices of this.#server.groups(due.map(([queue]) => queue))) {
       const all = inChunks(
         indices.map((i) => due[i] as Due),
         ([, places]) => places.length + LOCK_COSTS,
@@ -174,18 +175,18 @@ export class Heartbeat {
   }
 
   /** Lists all places that the server may have lost, one request after another. */
-  async #restore(line: LocalQueue): Promise<void> {
-    if (this.#beingRestored.has(line)) return
-    this.#beingRestored.add(line)
+  async #restore(queue: LocalQueue): Promise<void> {
+    if (this.#beingRestored.has(queue)) return
+    this.#beingRestored.add(queue)
     for (;;) {
-      const missing = line.places.nextMissing()
+      const missing = queue.places.nextMissing()
       if (missing.length === 0) break
-      if (await this.#send([[line, missing]], this.#clock.now())) continue
+      if (await this.#send([[queue, missing]], this.#clock.now())) continue
       // The next heartbeat begins again with the first place.
-      line.places.missingAgain()
+      queue.places.missingAgain()
       break
     }
-    this.#beingRestored.delete(line)
+    this.#beingRestored.delete(queue)
   }
 
   /** @returns true if the server answered for all listed locks */
@@ -193,22 +194,22 @@ export class Heartbeat {
     for (const [, places] of due) for (const place of places) place.beats()
     const answers = await this.#post(due, sentAt)
     let areAllAnswered = true
-    for (const [i, [line, places]] of due.entries()) {
+    for (const [i, [queue, places]] of due.entries()) {
       const beat = answers?.[i]
       for (const place of places) place.beating = false
       if (typeof beat === 'object') {
-        line.beaten(places, beat, sentAt)
-        if (beat.missing > 0 && !this.#beingRestored.has(line)) {
-          line.places.wereMissing(sentAt)
-          void this.#restore(line)
+        queue.beaten(places, beat, sentAt)
+        if (beat.missing > 0 && !this.#beingRestored.has(queue)) {
+          queue.places.wereMissing(sentAt)
+          void this.#restore(queue)
         }
         continue
       }
       areAllAnswered = false
       // Wakes the first waiter, because its own request finds the error. Another waiter is woken
       // only to give up, when its retry budget is used up.
-      const [first] = line.places
-      for (const { waiter } of line.places) {
+      const [first] = queue.places
+      for (const { waiter } of queue.places) {
         if (waiter === first?.waiter || waiter.retryBudget.isUsedUp) waiter.wakeEvent.set()
       }
     }
@@ -230,7 +231,7 @@ export class Heartbeat {
       [...some].map((health) => health.sent(new OpenRequest(sentAt))),
     )
     try {
-      const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
+      const beats = await this.#fairServer.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
         // An error about one lock does not count as an answer of the server.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()

@@ -229,14 +229,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   /** Checks the term with the server if this candidate seems to lead, but `holder` is another owner or null. */
   async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
-    if (holder !== null && campaign?.owner.isNamed(holder)) return
+    if (holder !== null && campaign?.owner.hasOwnerId(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
   }
 
   /** True if this candidate's own state agrees with `holder`, so that listeners may receive the report. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
-    if (holder === null || !campaign?.owner.isNamed(holder)) {
+    if (holder === null || !campaign?.owner.hasOwnerId(holder)) {
       return !this.isLeading && !(holder !== null && this.#host.isOver(holder))
     }
     return campaign.leads && campaign.term?.owner === holder

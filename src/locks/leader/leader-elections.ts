@@ -57,7 +57,7 @@ export class LeaderElections {
   // its owner holds the lock until a background release ends the hold.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
-    return ![...this.#campaigns].some(({ owner }) => owner.isNamed(holder))
+    return ![...this.#campaigns].some(({ owner }) => owner.hasOwnerId(holder))
   }
 
   /**

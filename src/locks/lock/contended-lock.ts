@@ -44,7 +44,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   onFree(listener: () => void): () => void {
     assertFunction(listener, 'The listener of onFree()')
     this.registry.assertOpen(this.name)
-    return this.registry.freeWatches.listen(this.watchable, listener)
+    return this.registry.freeWatches.onFree(this.watchable, listener)
   }
 
   /**
@@ -61,7 +61,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
     const { name, registry } = this
     registry.assertOpen(name)
     const owners = owner === undefined ? await this.holders(NOT_ASKED) : [owner]
-    const id = registry.newOwner().newName()
+    const id = registry.newOwner().newOwnerId()
     return registry.revocations.request(id, owners, reason, (send) =>
       registry.request(name, NOT_ASKED, send),
     )
@@ -90,7 +90,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {
     this.registry.assertOpen(this.name)
     limits.signal?.throwIfAborted()
-    return this.registry.freeWatches.wait(this.watchable, limits)
+    return this.registry.freeWatches.whenFree(this.watchable, limits)
   }
 
   /** @internal */

@@ -176,7 +176,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
-   * @param holder stores the lease for `unlock()`
+   * @param leaseHolder stores the lease for `unlock()`
    * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this
    *   call alone
    * @throws `ClosedError`, or the reason of an abort
@@ -186,13 +186,13 @@ export class HoldfastLock extends ContendedLock {
     owner: Owner,
     meant: Acquisition,
     manner: Manner,
-    holder: LeaseHolder = owner,
+    leaseHolder: LeaseHolder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry } = this
     registry.assertAdmits(this.name, this.rawName, owner)
     meant.signal?.throwIfAborted()
-    const request = requestOf(this, owner, meant, manner, holder, askedAt)
+    const request = requestOf(this, owner, meant, manner, leaseHolder, askedAt)
     return acquire(registry.lock(this.name, this.rawName), this.kind, request)
   }
 
@@ -203,9 +203,9 @@ export class HoldfastLock extends ContendedLock {
     const owner = currentOwner.ofBareCall()
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
     const askedAt = this.registry.clock.monotonic()
-    const holder = currentOwner.leaseHolder()
+    const leaseHolder = currentOwner.leaseHolder()
     const selfWait = selfWaitOf(this, this.whole)
-    return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
+    return warningOf(selfWait, this.acquire(alone(this), meant, BARE, leaseHolder, askedAt))
   }
 
   /** @internal */

@@ -68,7 +68,7 @@ export function nextNumber(): number {
 /**
  * Makes the request for one acquisition by a lock object.
  *
- * @param holder stores the lease for `unlock()`
+ * @param leaseHolder stores the lease for `unlock()`
  * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was
  *   not made for this call alone
  */
@@ -78,7 +78,7 @@ export function requestOf(
   owner: Owner,
   { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
   { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
-  holder: LeaseHolder,
+  leaseHolder: LeaseHolder,
   askedAt: number,
 ): AcquireRequest {
   return {
@@ -92,7 +92,7 @@ export function requestOf(
     known,
     asksOnce,
     together,
-    holder,
+    leaseHolder,
     scoped,
     askedAt,
     calledFrom,

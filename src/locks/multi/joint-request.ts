@@ -1,8 +1,9 @@
 import type { Owner } from '../../owner/owner.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { Attempt, LockServer } from '../../servers/lock-server.ts'
+import type { LockServer } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
+import type { Attempt } from '../../servers/requests.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
@@ -119,5 +120,5 @@ function belongTogether({ lock: a }: WantedLock, { lock: b }: WantedLock): boole
   if (a.registry !== b.registry || a.kind !== b.kind || server.acquireAll === undefined)
     return false
   if (a.kind.newVerbs !== undefined) return false
-  return server.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
+  return server.groups([a, b]).length === 1
 }

@@ -179,15 +179,15 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   async #gather(
     all: readonly WantedLock[],
     meant: Acquisition,
-    holder: LeaseHolder,
+    leaseHolder: LeaseHolder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
-    holder.began()
+    leaseHolder.began()
     let lease: HeldMultiLease | null = null
     try {
-      lease = await this.#acquireAll(all, meant, holder, scoped)
+      lease = await this.#acquireAll(all, meant, leaseHolder, scoped)
     } finally {
-      holder.callEnded(lease !== null)
+      leaseHolder.callEnded(lease !== null)
     }
     return lease?.handle ?? null
   }
@@ -195,7 +195,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   async #acquireAll(
     all: readonly WantedLock[],
     meant: Acquisition,
-    holder: LeaseHolder,
+    leaseHolder: LeaseHolder,
     scoped: boolean,
   ): Promise<HeldMultiLease | null> {
     const { clock } = this.registry
@@ -224,8 +224,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       return lease === undefined ? [] : [{ lock: one.lock, lease }]
     })
     const lease = new HeldMultiLease(this.name, each, scoped, askedAt)
-    const kept = this.registry.multiLeases.add(holder, this.#key, lease)
-    if (!scoped) kept.lookAfter()
+    const kept = this.registry.multiLeases.add(leaseHolder, this.#key, lease)
+    if (!scoped) kept.sweepLater()
     return lease
   }
 }

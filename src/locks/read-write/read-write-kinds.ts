@@ -1,4 +1,4 @@
-import type { LockThere } from '../../local/kind-verbs.ts'
+import type { LockForVerbs } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { ReadWriteServer } from '../../servers/read-write-server.ts'
@@ -20,7 +20,7 @@ export class ReadWriteKinds {
   constructor(server: ReadWriteServer) {
     this.server = server
     const all = new WeakMap<object, ReadWriteVerbs>()
-    const verbsOf = (lock: LockThere) => {
+    const verbsOf = (lock: LockForVerbs) => {
       const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock)
       all.set(lock, verbs)
       return verbs

@@ -96,16 +96,16 @@ class Side extends HoldfastLock {
     owner: Owner,
     meant: Acquisition,
     manner: Manner,
-    holder?: LeaseHolder,
+    leaseHolder?: LeaseHolder,
     askedAt?: number,
   ): Promise<Lease | null> {
     this.#refuseReader(owner)
-    return super.acquire(owner, meant, manner, holder, askedAt)
+    return super.acquire(owner, meant, manner, leaseHolder, askedAt)
   }
 
-  override async holdCountOf(name: string | undefined): Promise<number> {
+  override async holdCountOf(wanted: string | undefined): Promise<number> {
     const { holders } = await this.#facts()
-    return holders.find(({ owner }) => owner === name)?.holdCount ?? 0
+    return holders.find(({ owner }) => owner === wanted)?.holdCount ?? 0
   }
 
   /** Returns the result of `peek()`, and how many clients wait to read or to write. */

@@ -1,5 +1,5 @@
 import type { KindName } from '../../diagnostics.ts'
-import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
+import type { KindVerbs, LockForVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
 import type { Hint } from '../../servers/hint.ts'
 import type { LockSide } from '../../servers/owner-id.ts'
@@ -55,7 +55,7 @@ export class ReadWriteVerbs {
   readonly reading: KindVerbs
   readonly upgrading: KindVerbs
   readonly writing: KindVerbs
-  readonly #holds: LockThere['holds']
+  readonly #holds: LockForVerbs['holds']
   /** The number of waiters' requests in flight. */
   #asking = 0
   /**
@@ -68,7 +68,7 @@ export class ReadWriteVerbs {
 
   constructor(
     remote: RemoteReadWriteLock,
-    { waiters, holds, services }: Pick<LockThere, 'waiters' | 'holds' | 'services'>,
+    { waiters, holds, services }: Pick<LockForVerbs, 'waiters' | 'holds' | 'services'>,
   ) {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind

@@ -40,7 +40,7 @@ export function startAcquisition(
     known: false,
     asksOnce: false,
     together: undefined,
-    holder: owner,
+    leaseHolder: owner,
     askedAt: Infinity,
   })
   return { lock, acquiring }

@@ -106,7 +106,7 @@ export class PermitRequests {
     const { outageMs, commandTimeoutMs } = this.#locks.limits
     // The server stores the answer for longer than the client may send the request again.
     const keptMs = 2 * (outageMs + commandTimeoutMs)
-    return { request: this.#locks.newOwner().newName(), keptMs }
+    return { request: this.#locks.newOwner().newOwnerId(), keptMs }
   }
 
   #request<T>(

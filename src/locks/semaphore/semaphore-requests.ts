@@ -25,7 +25,7 @@ export class SemaphoreRequests {
   }
 
   change(what: SemaphoreChange['what'], permits = 0, ttlMs = 0): Promise<number> {
-    const change = { id: this.#locks.newOwner().newName(), what, permits, ttlMs }
+    const change = { id: this.#locks.newOwner().newOwnerId(), what, permits, ttlMs }
     const isOfPermits = what === 'set' || what === 'add'
     const subject = isOfPermits ? permitsWere(permits) : 'it was'
     const failed = outcomeWords(subject, DONE[what], this.#locks.limits.words)

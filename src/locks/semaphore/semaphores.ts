@@ -134,7 +134,7 @@ export class Semaphores {
   }
 
   #additionOf(permits: number, ifExists: boolean): Addition {
-    return { id: this.locks.newOwner().newName(), permits, ifExists }
+    return { id: this.locks.newOwner().newOwnerId(), permits, ifExists }
   }
 
   async #add({ name, remote }: NamedSemaphore, change: Addition): Promise<boolean> {

@@ -83,7 +83,7 @@ export class MemoryRecordStore implements RecordStore {
     return () => this.#onUp.delete(onUp)
   }
 
-  lookAgain(): void {
+  checkAgain(): void {
     for (const onUp of [...this.#onUp]) onUp()
   }
 

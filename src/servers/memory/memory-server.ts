@@ -17,7 +17,7 @@ interface Connected {
    * Called when the state of all locks may have changed. The client then checks its holds and its
    * waits.
    */
-  lookAgain(): void
+  checkAgain(): void
   wentOut(): void
   cameBack(): void
 }
@@ -138,8 +138,8 @@ export class MemoryLockServer {
    * Makes all clients check their holds and waits, as after a new connection. Tests call it after
    * they have set the clock or emptied the server.
    */
-  lookAgain(): void {
-    for (const connection of [...this.#connections]) connection.lookAgain()
+  checkAgain(): void {
+    for (const connection of [...this.#connections]) connection.checkAgain()
     this.messages.callAll()
   }
 
@@ -155,7 +155,7 @@ export class MemoryLockServer {
   endOutage(): void {
     this.whyOut = undefined
     for (const connection of [...this.#connections]) connection.cameBack()
-    this.lookAgain()
+    this.checkAgain()
   }
 
   join(connection: Connected): void {

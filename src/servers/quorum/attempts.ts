@@ -1,9 +1,9 @@
 import { BackgroundTasks } from '../../kit/background-tasks.ts'
 import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import type { Ending } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
+import type { LoweredHold } from '../requests.ts'
 import type { MasterSettings } from './master-settings.ts'
 
 /** The requests with one owner id to this master. All times are on `performance.now()`. */
@@ -37,7 +37,7 @@ interface AttemptServer {
   onUp(onUp: () => void): () => void
 }
 
-type Release = (keys: LockKeys, ending: Ending) => Promise<Released>
+type Release = (keys: LockKeys, ending: LoweredHold) => Promise<Released>
 
 /** The owner ids of one client that hold, or may hold, locks on one master. */
 export class Attempts {
@@ -236,7 +236,7 @@ export class Attempts {
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(attempt.fromMs, leastFromMs)
     const send = (callMs: number) => this.#free(keys, owner, 0, callMs)
-    const of = { key: keys.lock, owner }
+    const of = { rawName: keys.lock, owner }
     this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 

@@ -9,13 +9,13 @@ import type {
 } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import { type Hint, releaseHint } from '../hint.ts'
-import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
 import { labelOf } from '../redis/connection/open-client.ts'
 import { RedisLock } from '../redis/redis-lock.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import { promised } from '../reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
 import { ownMark } from './delayed-restart.ts'
@@ -57,7 +57,7 @@ export class Master {
     this.#settings = settings
     this.#peers = peers
     this.#nameOf = nameOf
-    const free = (keys: LockKeys, ending: Ending) =>
+    const free = (keys: LockKeys, ending: LoweredHold) =>
       promised<Released>((reply) => new RedisLock(node, keys).lower(ending, reply))
     this.#attempts = new Attempts(node, free, settings)
     const all = () => peers.all().map((master) => master.server)
@@ -132,8 +132,8 @@ export class Master {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<RenewedLease[]> {
-    const nameOf = this.#nameOf ?? ((key) => key)
-    const here = leases.map(({ key, wireOwner }) => ({ key: nameOf(key), wireOwner }))
+    const nameOf = this.#nameOf ?? ((rawName) => rawName)
+    const here = leases.map(({ rawName, wireOwner }) => ({ rawName: nameOf(rawName), wireOwner }))
     return this.#counted(this.#request(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
@@ -196,7 +196,7 @@ export class Master {
    * @returns true if the owner id holds the lock on this master now
    */
   async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
-    const here = this.#here(lockKeys(lease.key))
+    const here = this.#here(lockKeys(lease.rawName))
     let isThere = false
     await this.#attempts.track(lease.wireOwner, timeoutMs, (onSend) =>
       restoreAt(this.server, here, lease, leaseMs, timeoutMs, (answer) => {

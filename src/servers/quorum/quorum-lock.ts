@@ -8,10 +8,11 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Hint } from '../hint.ts'
-import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { RedisLock } from '../redis/redis-lock.ts'
 import { type Reply, replyWith } from '../reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceReleaseOnMost, seenByMost } from './force-release.ts'
 import { HeadStart } from './head-start.ts'
@@ -74,7 +75,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#handOver(passing), reply)
   }
 
-  lower(ending: Ending, reply: Reply<Released>): void {
+  lower(ending: LoweredHold, reply: Reply<Released>): void {
     replyWith(this.#lower(ending), reply)
   }
 
@@ -221,10 +222,11 @@ export class QuorumLock implements RemoteLock {
   }
 
   /** Sends no token, because each owner id is used for one hold only. */
-  async #lower({ owner, holds, listens = false, callMs: longestMs }: Ending): Promise<Released> {
+  async #lower(ending: LoweredHold): Promise<Released> {
+    const { owner, holds, listens = false } = ending
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
-    const callMs = this.#all.callMs(longestMs)
+    const callMs = this.#all.callMs(ending.callMs)
     const votes = await requestAll(
       masters,
       (master) => master.lower(this.#keys, owner, holds, callMs),

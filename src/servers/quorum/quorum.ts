@@ -61,12 +61,12 @@ export class Quorum implements LockServer {
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
-    return this.#renew(leases, leaseMs, callMs, ({ key, wireOwner }) =>
-      this.agreement.abandon(lockKeys(key), wireOwner),
+    return this.#renew(leases, leaseMs, callMs, ({ rawName, wireOwner }) =>
+      this.agreement.abandon(lockKeys(rawName), wireOwner),
     )
   }
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
+  groups(locks: readonly { readonly rawName: string }[]): number[][] {
     return locks.length === 0 ? [] : [[...locks.keys()]]
   }
 

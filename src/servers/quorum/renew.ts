@@ -76,7 +76,7 @@ function restore(
     }
     // The hold has ended meanwhile. Its release may have run before the restore, so the restored
     // hold is released.
-    master.abandon(lockKeys(lease.key), lease.wireOwner)
+    master.abandon(lockKeys(lease.rawName), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {
     if (isWorthChecking(master, failure)) missing()

@@ -1,10 +1,10 @@
 import type { AcquireAnswer, Granted, LeaseToRenew, ReenterAnswer } from '../answers.ts'
-import type { Attempt, Reentry } from '../lock-server.ts'
 import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import { reentryOf, sound } from '../redis/lock-bindings.ts'
 import { converted, only } from '../redis/scripts/convert.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
+import type { Attempt, Reentry } from '../requests.ts'
 
 /**
  * The answer of a master that may not vote yet. The master votes from `sinceUs` on, a server time

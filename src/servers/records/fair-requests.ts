@@ -28,7 +28,7 @@ class RecordFairServer implements FairServer {
       endHold: (ending, reply) => replyWith(this.#endHold(rawName, ending), reply),
       abandon: (owner, untilMs, leaseMs) => {
         const send = () => this.#endHold(rawName, { owner, token: '' })
-        const of = { key: rawName, owner }
+        const of = { rawName, owner }
         this.#client.pendingReleases.add({ send, of, untilMs, leaseMs })
       },
     }

@@ -8,11 +8,11 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Hint } from '../hint.ts'
-import type { Passing, RemoteLock } from '../lock-server.ts'
+import type { RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { RecordStore } from '../record-store.ts'
 import { type Reply, replyWith } from '../reply.ts'
-import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { listenForHints } from './hint-messages.ts'
 import {
@@ -64,7 +64,7 @@ export class RecordLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const { pendingReleases } = this.#client
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 

@@ -7,10 +7,9 @@ import {
   type Released,
   type SeenHold,
 } from '../answers.ts'
-import type { Passing } from '../lock-server.ts'
 import { clientOf } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
-import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'
 import { otherListeners } from './hint-messages.ts'
 import { queueEntries } from './lock-queue.ts'

@@ -53,7 +53,7 @@ class RecordPermits implements RemotePermits {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     this.#client.pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) =>
       this.giveBack(ending, isLast(), reply),
     )

@@ -69,7 +69,7 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     this.#client.pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) =>
       this.lower(ending, isLast(), reply),
     )

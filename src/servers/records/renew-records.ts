@@ -16,9 +16,9 @@ export function renewRecords(
   leases: readonly LeaseToRenew[],
   renew: (record: OpenRecord, owner: string) => Remaining,
 ): Promise<RenewedLease[]> {
-  const names = leases.map(({ key }) => key)
+  const names = leases.map(({ rawName }) => rawName)
   const renewed = changeRecords(store, names, (recordOf) =>
-    leases.map(({ key, wireOwner }) => renew(recordOf(key), wireOwner)),
+    leases.map(({ rawName, wireOwner }) => renew(recordOf(rawName), wireOwner)),
   )
   return renewed.catch((failure: CallFailure) => leases.map(() => failure))
 }

@@ -121,7 +121,7 @@ class RecordSemaphore implements RemoteSemaphore {
     this.#host.unacknowledge(this.#rawName, owner)
     const keptMs = untilMs > store.clock.monotonic() ? this.#host.keptMs : 0
     const send = () => this.#giveBack(owner, isLast(), keptMs)
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     pendingReleases.add({ send, of, untilMs, leaseMs: GIVING_BACK_MS })
   }
 

@@ -41,7 +41,7 @@ class RedisFairServer implements FairServer {
       endHold: (ending, reply) => this.#endHold(keys, ending, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
-        pending.abandon({ key: rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+        pending.abandon({ rawName, owner }, untilMs, leaseMs, (ending, reply) =>
           this.#endHold(keys, ending, reply),
         )
       },

@@ -9,9 +9,10 @@ import {
   type SeenHold,
 } from '../answers.ts'
 import { type Hint, releaseHint } from '../hint.ts'
-import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
@@ -62,7 +63,7 @@ export class RedisLock implements RemoteLock {
     runner.run(binding, this.#keys, given, callMs, reply)
   }
 
-  lower({ owner, holds, token, listens, callMs }: Ending, reply: Reply<Released>): void {
+  lower({ owner, holds, token, listens, callMs }: LoweredHold, reply: Reply<Released>): void {
     const { runner } = this.#server
     const given = { owner, token, holds }
     if (holds > 0) runner.run(lock.lower, this.#keys, given, callMs, reply)
@@ -71,7 +72,7 @@ export class RedisLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const pending = this.#server.pendingReleases(this.#keys.lock)
-    const of = { key: this.#keys.lock, owner }
+    const of = { rawName: this.#keys.lock, owner }
     pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 

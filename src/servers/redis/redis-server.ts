@@ -12,7 +12,7 @@ import type { Subscription } from '../subscription.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
 import { type LockKeys, lockAndCounter, lockKeys, requestsOf } from './calls/keys.ts'
 import type { Closing, RedisKinds } from './calls/redis-kind.ts'
-import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
+import { type Renewing, renewInGroups, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
@@ -132,7 +132,7 @@ export class RedisServer implements LockServer {
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
-    return renew(this, leases, renewingLocks(leaseMs), callMs)
+    return renewInGroups(this, leases, renewingLocks(leaseMs), callMs)
   }
 
   /** @param renewing the script that reads the remaining times of leases of one kind */
@@ -141,7 +141,7 @@ export class RedisServer implements LockServer {
     return confirmations && ((lease) => confirmations.confirm({ renewing, lease }))
   }
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
+  groups(locks: readonly { readonly rawName: string }[]): number[][] {
     return this.#connection.clustered ? groupBySlot(locks) : [[...locks.keys()]]
   }
 

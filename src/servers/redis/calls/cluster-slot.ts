@@ -30,10 +30,10 @@ export function orderBySlot(rawName: string): string {
  * Returns the indices of the leases, grouped by slot, because all keys of a script must be in one
  * slot.
  */
-export function groupBySlot(leases: readonly { readonly key: string }[]): number[][] {
+export function groupBySlot(leases: readonly { readonly rawName: string }[]): number[][] {
   const slots = new Map<number, number[]>()
-  for (const [i, { key }] of leases.entries()) {
-    const slot = slotOf(key)
+  for (const [i, { rawName }] of leases.entries()) {
+    const slot = slotOf(rawName)
     const group = slots.get(slot)
     if (group === undefined) slots.set(slot, [i])
     else group.push(i)

@@ -1,10 +1,11 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import type { Confirm } from '../../durability.ts'
+import type { Renewal } from '../../renewal.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
-import { type KindScriptServer, type Renewing, renew } from './renew.ts'
+import { type KindScriptServer, type Renewing, renewInGroups } from './renew.ts'
 
 /** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
-export abstract class KindServer {
+export abstract class KindServer implements Renewal {
   protected readonly server: KindScriptServer
   protected readonly clientId: string
   readonly confirm: Confirm | undefined
@@ -17,11 +18,11 @@ export abstract class KindServer {
 
   protected abstract renewing(leaseMs: number): Renewing
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
+  groups(locks: readonly { readonly rawName: string }[]): number[][] {
     return this.server.groups(locks)
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
-    return renew(this.server, leases, this.renewing(leaseMs), callMs)
+    return renewInGroups(this.server, leases, this.renewing(leaseMs), callMs)
   }
 }

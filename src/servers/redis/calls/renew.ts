@@ -28,7 +28,7 @@ export interface Renewing {
 
 interface RenewingServer extends ScriptServer {
   /** @returns the indices of the locks, in groups. One request can handle all locks of a group */
-  groups(locks: readonly { readonly key: string }[]): number[][]
+  groups(locks: readonly { readonly rawName: string }[]): number[][]
 }
 
 /** The parts of the server that a kind of lock uses. */
@@ -38,8 +38,12 @@ export interface KindScriptServer extends RenewingServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** @returns for each lease its remaining time, or the failure of its request */
-export async function renew(
+/**
+ * Renews leases of one kind, in one request for each group of the server.
+ *
+ * @returns for each lease its remaining time, or the failure of its request
+ */
+export async function renewInGroups(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
   { binding, keysOf }: Renewing,
@@ -57,7 +61,7 @@ export async function renew(
         return answers.map((one, n) => one ?? new OddAnswer(name, (reply as unknown[])[n]))
       },
     }
-    const names = { keys: group.flatMap(({ key }) => keysOf(key)) }
+    const names = { keys: group.flatMap(({ rawName }) => keysOf(rawName)) }
     const answers = await server.runner
       .request(renewing, names, group, callMs)
       .catch((failure: CallFailure) => failure)

@@ -48,17 +48,17 @@ export async function confirm(
   { replicas, timeoutMs, fsync }: Copies,
   terms: Terms,
 ): Promise<Confirmed> {
-  const { key } = (all[0] as UnconfirmedGrant).lease
-  const node = nodeOf(client, key)
+  const { rawName } = (all[0] as UnconfirmedGrant).lease
+  const node = nodeOf(client, rawName)
   const groups = together(all, isCluster(client))
-  const written = node.set(confirmKey(key), '', 'PX', 1)
+  const written = node.set(confirmKey(rawName), '', 'PX', 1)
   const acknowledged = fsync
     ? (node.call('WAITAOF', 1, replicas, timeoutMs) as Promise<[number, number]>)
     : node.wait(replicas, timeoutMs).then((count) => [undefined, count] as const)
   const reads = groups.map(({ renewing, indices }) => {
     const leases = indices.map((i) => (all[i] as UnconfirmedGrant).lease)
     const { binding, keysOf } = renewing
-    const keys = leases.flatMap((lease) => keysOf(lease.key))
+    const keys = leases.flatMap((lease) => keysOf(lease.rawName))
     const args = binding.argsOf(leases, terms, { keys })
     return node.eval(binding.script.source, keys.length, ...keys, ...args)
   })

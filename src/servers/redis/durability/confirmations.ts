@@ -91,7 +91,7 @@ export class Confirmations {
   }
 
   #add(one: OpenConfirmation): void {
-    const node = nodeKeyOf(this.#connection.client, one.lease.key)
+    const node = nodeKeyOf(this.#connection.client, one.lease.rawName)
     const others = this.#open.get(node)
     if (others !== undefined) {
       others.push(one)
@@ -114,15 +114,15 @@ export class Confirmations {
 
   async #confirm(all: readonly OpenConfirmation[]): Promise<void> {
     const { replicas: wanted, timeoutMs } = this.#durability
-    const { key } = (all[0] as OpenConfirmation).lease
+    const { rawName } = (all[0] as OpenConfirmation).lease
     try {
-      const listed = wanted === 'all' ? await this.#listed(key) : undefined
+      const listed = wanted === 'all' ? await this.#listed(rawName) : undefined
       // If no replica is connected, 'all' must not mean 0 replicas. So at least one replica is
       // needed.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, remaining } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {
-        const connected = listed ?? (await this.#connected(key).catch(() => undefined))
+        const connected = listed ?? (await this.#connected(rawName).catch(() => undefined))
         const found = { wanted, confirmed: replicas, connected, fsynced, timeoutMs }
         for (const { reply } of all) reply.answered({ kind: 'short', ...found })
         return

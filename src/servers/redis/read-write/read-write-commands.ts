@@ -6,7 +6,6 @@ import {
   type Released,
 } from '../../answers.ts'
 import { type Hint, MISSED, TURN_OF_READERS } from '../../hint.ts'
-import type { Ending, Reentry } from '../../lock-server.ts'
 import { type LockSide, sideId } from '../../owner-id.ts'
 import type {
   ReadWriteServer,
@@ -15,6 +14,7 @@ import type {
   WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
+import type { LoweredHold, Reentry } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
@@ -45,9 +45,9 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
 
   protected renewing(leaseMs: number): Renewing {
     const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) => {
-      const holds = leases.map(({ key, wireOwner }) => ({
+      const holds = leases.map(({ rawName, wireOwner }) => ({
         owner: wireOwner,
-        prefix: readWriteKeys(key).prefix,
+        prefix: readWriteKeys(rawName).prefix,
       }))
       return renew.argsOf({ leaseMs, holds }, terms, names)
     }
@@ -101,7 +101,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   lower(
-    { owner, holds, token, listens, callMs }: Ending,
+    { owner, holds, token, listens, callMs }: LoweredHold,
     isLast: boolean,
     reply: Reply<Released>,
   ): void {
@@ -113,7 +113,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
-    pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+    pending.abandon({ rawName: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.lower(ending, isLast(), reply),
     )
   }

@@ -1,6 +1,5 @@
 import type { Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
-import type { Ending } from '../../lock-server.ts'
 import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type {
@@ -11,6 +10,7 @@ import type {
   RemotePermits,
 } from '../../permit-server.ts'
 import type { Reply } from '../../reply.ts'
+import type { LoweredHold } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { permitKeys, requestKey } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
@@ -70,19 +70,19 @@ class RedisPermits implements RemotePermits {
     this.#server.runner.run(permits.acquire, this.#keys, given, callMs, reply)
   }
 
-  giveBack({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     const given = { owner, client: isLast ? this.#clientId : '' }
     this.#server.runner.run(permits.release, this.#keys, given, callMs, reply)
   }
 
   stopWaiting(): void {
-    const nobody: Ending = { owner: '', holds: 0, token: '', callMs: LEAVE_MS }
+    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs: LEAVE_MS }
     this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
-    pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+    pending.abandon({ rawName: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.giveBack(ending, isLast(), reply),
     )
   }

@@ -124,7 +124,7 @@ class RedisSemaphore implements RemoteSemaphore {
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
     const send = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
-    const of = { key: this.#rawName, owner }
+    const of = { rawName: this.#rawName, owner }
     const pending = { send, of, untilMs, leaseMs: GIVING_BACK_MS }
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }

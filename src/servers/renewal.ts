@@ -1,0 +1,24 @@
+import type { LeaseToRenew } from './answers.ts'
+import type { Confirm } from './durability.ts'
+import type { RenewedLease } from './renewed-lease.ts'
+
+/**
+ * The requests for the leases of one kind of lock, or of all kinds that have no such requests
+ * themselves.
+ */
+export interface Renewal {
+  /**
+   * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
+   * remaining times.
+   *
+   * @returns for each lease its remaining time, `gone`, or the failure of its request
+   */
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
+  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
+  readonly confirm?: Confirm | undefined
+  /**
+   * Groups the locks so that one request can handle all locks of a group. Each number is an index
+   * into `locks`.
+   */
+  groups(locks: readonly { readonly rawName: string }[]): number[][]
+}
