@@ -18,18 +18,17 @@ export function acquire(
   kind: LockKind,
   request: AcquireRequest,
 ): Promise<Lease | null> {
-  if (!isTraced(acquireTrace)) return enter(lock, kind, request).promise
-  return traceAcquire(lock, request, () => enter(lock, kind, request))
-}
-
-function enter(lock: LocalLock, kind: LockKind, request: AcquireRequest): Waiter {
+  // The tracer gives the request a fact, and calls this function again.
+  if (request.fact === undefined && isTraced(acquireTrace)) {
+    return traceAcquire(lock, request, () => acquire(lock, kind, request))
+  }
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
-  if (request.fact !== undefined && isOver(lock, waiter)) return waiter
+  if (request.fact !== undefined && isOver(lock, waiter)) return waiter.promise
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) start(lock, waiter)
   else void startWhenReady(ready, lock, waiter)
-  return waiter
+  return waiter.promise
 }
 
 /**

@@ -42,22 +42,18 @@ function factOf<F extends LockFact>(
 /**
  * Publishes the start of an acquisition. The waiter publishes the end when it settles.
  *
- * @param start starts the acquisition
+ * @param start starts the acquisition, and returns its result
  */
-export function traceAcquire<T>(
-  lock: FactLock,
-  request: TracedRequest,
-  start: () => { readonly promise: T },
-): T {
+export function traceAcquire<T>(lock: FactLock, request: TracedRequest, start: () => T): T {
   const { leaseMs, waitMs, asksOnce } = request
   const fact = factOf<AcquireFact>(lock, request)
   fact.waitMs = asksOnce ? 0 : waitMs
   fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
   request.fact = fact
   return acquireTrace.start.runStores(fact, () => {
-    const { promise } = start()
+    const result = start()
     acquireTrace.end.publish(fact)
-    return promise
+    return result
   })
 }
 
