@@ -65,7 +65,9 @@ describe('the connection for messages', () => {
   test.each(['deliver', 'drop'] as const)(
     'the waiters are served while the connection is a black hole (later: %s)',
     async (onHeal) => {
-      const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 10_000 }))
+      const { held, first, second } = await scene(
+        rig.client({ commandTimeoutMs: 10_000, leaseMs: 60_000 }),
+      )
       const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal })
       await held.release()
       const lease = await within(CLAIM_MS + NOISE_MS, first)
@@ -219,7 +221,7 @@ describe('an outage', () => {
       await granted(await client.getFairLock('warm').tryLock()).release()
       const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
       const queues = state === 'that queues'
-      const limits = { atLeast: waitMs - 50, atMost: waitMs + NOISE_MS }
+      const limits = { atLeast: waitMs / 2, atMost: waitMs + NOISE_MS }
       const ask = () => takes(limits, outcome(client.getFairLock('it').tryLock(waitMs)))
       let trying = queues ? ask() : undefined
       if (queues) await rig.queued('it', 1)

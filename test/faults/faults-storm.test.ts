@@ -65,14 +65,14 @@ describe.each(weathers)('a storm of $name', (weather) => {
         [1, 2, 3, 4].map(() => work(client, randomFrom(Math.floor(random() * 2 ** 32)))),
       )
       await pause(5_000)
+      await eventually(() => [...witnesses.values()].every(({ grants }) => grants > 3))
       isOver = true
       await Promise.all(winds)
       // A lock that leaked would keep them for the rest of its lease.
       await within(6_000, Promise.all(workers))
 
-      for (const [name, { violations, grants }] of witnesses) {
+      for (const [name, { violations }] of witnesses) {
         expect({ name, violations }).toEqual({ name, violations: [] })
-        expect(grants).toBeGreaterThan(3)
       }
       // A grant that cannot be confirmed is lost sooner than any lease.
       if (!weather.loses && kind === 'plain')

@@ -33,7 +33,7 @@ describe.each([
   ['a fair lock', 'getFairLock'],
 ] as const)('a release of %s', (_, kind) => {
   test('reports the loss of the lock when the first request was never sent', async () => {
-    const client = rig.client()
+    const client = rig.client({ leaseMs: 60_000 })
     const working = outcome(
       client[kind]('it').using(async () => {
         const theirs = await takeAway('it')

@@ -19,7 +19,7 @@ const QUICK = { leaseMs: 1_200, outageMs: 10_000 }
 
 test('`forceUnlock()` on a bare majority is not undone by a holder that restores the lock at a master', async () => {
   const { cluster, proxies, urls } = await start()
-  const holder = cluster.client(QUICK, urls)
+  const holder = cluster.client({ ...QUICK, leaseMs: 6_000 }, urls)
   const lease = await holder.getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
   // The first has lost it, and is about to be given it back with the next renewal.
@@ -39,7 +39,7 @@ test('`forceUnlock()` on a bare majority is not undone by a holder that restores
     const [one, two] = await cluster.holders('it')
     expect([one, two]).toEqual(['', ''])
   }, 300)
-  await eventually(() => lease.signal.aborted, { timeoutMs: 5_000 })
+  await eventually(() => lease.signal.aborted, { timeoutMs: 10_000 })
   await cluster.free('it')
 })
 

@@ -144,10 +144,10 @@ inBothPlaces(({ client }) => {
     await plain.trySetPermits(3)
     await plain.acquire(2)
     const error = (await errorOf(
-      b.getSemaphore('it').acquire({ permits: 2, waitMs: 60 }),
+      b.getSemaphore('it').acquire({ permits: 2, waitMs: 600 }),
     )) as WaitTimeoutError
     expect(error.message).toMatch(
-      /2 permits not acquired within 60 ms .* 1 permit is available\. The holders of the other permits are unknown, because permits without leases have no owner\. Try again later/,
+      /2 permits not acquired within 600 ms .* 1 permit is available\. The holders of the other permits are unknown, because permits without leases have no owner\. Try again later/,
     )
     expect(error.why).toMatchObject({ outcome: 'held', holder: null, available: 1, taken: null })
     // The place of the call that gave up is gone.
