@@ -2,6 +2,7 @@ import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
 import type { BackgroundTasks } from '../../kit/background-tasks.ts'
 import { show } from '../../kit/show.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
+import { validityMs } from '../../lease/validity.ts'
 import type { Arrived, RemoteBarrier } from '../../servers/barrier-server.ts'
 import { CallFailure } from '../../servers/call-failure.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
@@ -43,8 +44,8 @@ export class Party {
   /** Until this monotonic time, the server certainly counts the arrival. */
   #countsUntil = 0
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
-  /** True if an unanswered request to arrive may still reach the server. */
-  #mayArriveLate = false
+  /** How many requests to arrive have no answer: these requests may still reach the server. */
+  #unanswered = 0
   #resolve!: (passed: boolean) => void
   #reject!: (reason: unknown) => void
 
@@ -76,7 +77,7 @@ export class Party {
    * then forget the arrival.
    */
   get isAnswered(): boolean {
-    return this.#state === 'settled' && !this.#mayArriveLate
+    return this.#state === 'settled' && this.#unanswered === 0
   }
 
   start(): void {
@@ -106,9 +107,13 @@ export class Party {
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
+    // The server refuses the request after this time. So no request is counted after the lease of a later request.
+    const callMs = Math.min(this.#budget.callMs, leaseMs)
+    this.#unanswered += 1
     try {
       const arrival = { id, parties, leaseMs, round, answered }
-      const arrived = await remote.arrive(arrival, this.#budget.callMs)
+      const arrived = await remote.arrive(arrival, callMs)
+      this.#unanswered -= 1
       this.#budget.answered(sentAt)
       return this.#learned(arrived, sentAt)
     } catch (error) {
@@ -116,7 +121,7 @@ export class Party {
         this.reject(error)
         return 0
       }
-      if (error.kind === 'unknown') this.#mayArriveLate = true
+      if (error.kind !== 'unknown') this.#unanswered -= 1
       const pauseMs = this.#budget.failed(error, sentAt)
       if (pauseMs === null) this.reject(this.#budget.error('no longer awaited'))
       return pauseMs ?? 0
@@ -128,7 +133,7 @@ export class Party {
     if (this.#state !== 'waits') return 0
     if (arrived.kind === 'waiting') {
       this.#round = arrived.round
-      this.#countsUntil = sentAt + leaseMs
+      this.#countsUntil = sentAt + validityMs(leaseMs)
       const pollMs = this.#listener.listen(remote, Infinity)
       // A confirmed subscription misses no message, so only the renewal of the arrival needs more requests.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
