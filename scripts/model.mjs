@@ -15,6 +15,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { barrierModel } from '../spec/barrier.checks.mjs'
 import { electionModel } from '../spec/election.checks.mjs'
 import { latchModel } from '../spec/latch.checks.mjs'
 import { permitsModel } from '../spec/permits.checks.mjs'
@@ -117,6 +118,7 @@ const MODELS = {
   ...semaphoreModel,
   ...permitsModel,
   ...latchModel,
+  ...barrierModel,
   ...electionModel,
 }
 
