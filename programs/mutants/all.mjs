@@ -1,3 +1,4 @@
+import { barrier } from './barrier.mjs'
 import { closing } from './closing.mjs'
 import { commands } from './commands.mjs'
 import { connection } from './connection.mjs'
@@ -49,6 +50,7 @@ const areas = {
   'several-locks': several,
   'read-write': [...readWrite, ...readWriteScripts],
   latch: [...latch, ...latchScripts],
+  barrier,
   held,
   semaphore: [...semaphore, ...semaphoreScripts],
   permits: [...permits, ...permitScripts],

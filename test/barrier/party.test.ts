@@ -16,6 +16,7 @@ class FakeBarrier implements RemoteBarrier {
   readonly limitsMs: number[] = []
   readonly withdrawn: string[] = []
   confirmed = false
+  outcome: 'left' | 'passed' = 'left'
   publish: (round?: number) => void = () => undefined
   readonly #answers: ((answer: Arrived | Error) => void)[] = []
 
@@ -36,7 +37,7 @@ class FakeBarrier implements RemoteBarrier {
 
   async withdraw(id: string): Promise<'left' | 'passed'> {
     this.withdrawn.push(id)
-    return 'left'
+    return this.outcome
   }
 
   async inspect() {
@@ -90,6 +91,16 @@ test('an arrival whose request was not answered in time is not reported as answe
   void arrive()
   await remote.answer({ kind: 'passed' })
   expect(remote.arrivals.at(-1)?.answered).toEqual([remote.arrivals[2]?.id])
+})
+
+test('a call whose round ended before its request to leave gives true', async () => {
+  const { remote, arrive } = newBarriers()
+  remote.outcome = 'passed'
+  const waiting = arrive(300)
+  await remote.answer({ kind: 'waiting', round: 7 })
+  expect(await within(2_000, waiting)).toBe(true)
+  expect(remote.withdrawn).toEqual([remote.arrivals[0]?.id])
+  await remote.answer({ kind: 'passed' })
 })
 
 test('a request to arrive lasts no longer than a lease', async () => {
