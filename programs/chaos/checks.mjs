@@ -37,6 +37,9 @@ const STAYING = [
   ['holdfast_kind:', 7 * 24 * 3_600_000],
   ['holdfast_round:', 30 * 24 * 3_600_000],
   ['holdfast_permit_holders:', 2 * 3_600_000 + 10_000],
+  // Of cyclic barriers: the last round, and outcomes of arrivals.
+  ['holdfast_barrier:', 10 * 60_000],
+  ['holdfast_settled:', 10 * 60_000],
   ['holdfast_request:', 11 * 60_000 + 10_000],
 ]
 

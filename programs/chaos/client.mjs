@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/src/index.js'
+import { BarrierCaller } from './callers/barrier.mjs'
 import { ElectionCaller } from './callers/election.mjs'
 import { LatchCaller } from './callers/latch.mjs'
 import { LockCaller } from './callers/locks.mjs'
@@ -125,6 +126,7 @@ const CALLERS = {
   permits: { Caller: PermitCaller, count: 3, names: NAMES.permits },
   semaphore: { Caller: SemaphoreCaller, count: 2, names: NAMES.semaphore },
   latch: { Caller: LatchCaller, count: 2, names: NAMES.latch },
+  barrier: { Caller: BarrierCaller, count: 2, names: NAMES.barrier },
   election: { Caller: ElectionCaller, count: 2, names: NAMES.election },
 }
 const KINDS_HERE = Object.keys(CALLERS).filter((kind) => kinds.includes(kind))
@@ -182,7 +184,7 @@ async function releaseSome(semaphore) {
 /** In this proportion: what costs little is done more often. */
 const HURRIED = [
   ...['lock', 'permits', 'read-write', 'lock', 'semaphore', 'lock', 'election', 'permits'],
-  ...['lock', 'latch', 'read-write', 'lock'],
+  ...['lock', 'latch', 'read-write', 'lock', 'barrier'],
 ].filter((kind) => KINDS_HERE.includes(kind))
 
 /** One that has names to itself mostly, or with few others, and loses no time. */

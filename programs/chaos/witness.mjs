@@ -64,10 +64,12 @@ process.on('message', ({ kind, lock, id, ...said }) => {
 })
 process.on('disconnect', () => process.exit())
 
-/** By name, how many were let in, or counted a latch down. */
+/** By name, how many were let in, counted a latch down, or passed a barrier. */
 function countByLock() {
-  const isDone = ({ enteredAt, act, answer }) =>
-    enteredAt !== undefined || (act === 'count-down' && typeof answer === 'number')
+  const isDone = ({ enteredAt, family, act, answer }) =>
+    enteredAt !== undefined ||
+    (act === 'count-down' && typeof answer === 'number') ||
+    (family === 'barrier' && act === 'await' && answer === true)
   return Object.fromEntries(
     [...history.attempts].map(([lock, all]) => [lock, all.filter(isDone).length]),
   )

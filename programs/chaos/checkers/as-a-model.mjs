@@ -24,6 +24,8 @@ const MOST_SHOWN = 24
  */
 export function judgeAsModel(lock, attempts, history, how = {}) {
   const { isShortened = true, most = FEWER } = how
+  // The judge of its rounds explains all calls of a barrier.
+  if (attempts[0]?.family === 'barrier') return undefined
   const isLatch = attempts[0]?.family === 'latch'
   const said = isLatch ? latchOperationsOf(attempts, history) : operationsOf(attempts, history)
   const { name, model, unfenced = model } = modelOf(attempts, said)

@@ -1,5 +1,6 @@
 // All that is checked of a history, lock by lock.
 import { judgeAsModel } from './as-a-model.mjs'
+import { judgeBarrier } from './barrier-rounds.mjs'
 import { judgeCells } from './cells.mjs'
 import { judgeChanges } from './changes.mjs'
 import { judgeConservation, killedIn } from './conservation.mjs'
@@ -26,7 +27,7 @@ const MOST_TOLD = 50
  * @property {Pair[]} stale writes that were accepted
  * @property {{ judged: number, disturbed: number }} pairs in the order of a queue
  * @property {Pair[]} inversions
- * @property {{ rounds: number, leftOut: number, awaited: number }} rounds of latches
+ * @property {{ rounds: number, leftOut: number, awaited: number }} rounds of latches and barriers
  * @property {any[]} misrounded what is wrong with rounds: pairs, with `what`
  * @property {number} changes how many leaders the event `changed` told of
  * @property {any[]} mistold what was wrong with these: pairs, with `what`
@@ -72,10 +73,13 @@ export function check(history) {
     const order = judgeOrder(lock, all, history)
     for (const what in pairs) pairs[what] += order[what]
     found.inversions.push(...order.inversions)
-    const latch = judgeRounds(lock, all, history)
-    for (const what in rounds) rounds[what] += latch[what]
-    found.misrounded.push(...latch.found)
-    const { numbers, windows, closes } = history
+    const { numbers, windows, faults, closes } = history
+    const isBarrier = all[0].family === 'barrier'
+    const judged = isBarrier
+      ? judgeBarrier(lock, all, { windows, faults, killed })
+      : judgeRounds(lock, all, history)
+    for (const what in rounds) rounds[what] += judged[what]
+    found.misrounded.push(...judged.found)
     const number = judgeConservation(lock, all, { numbers, windows, closes, killed })
     if (number !== undefined) counted += 1
     if (number?.isWrong) found.miscounted.push(number)

@@ -12,7 +12,7 @@ import { FencedCell } from './cells.mjs'
  * @property {string} process
  * @property {number} [era] which client of that process
  * @property {number} [caller]
- * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch'} [family] left out, it is a lock
+ * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch' | 'barrier'} [family] left out, it is a lock
  * @property {'plain' | 'fair' | 'multi'} [lockKind]
  * @property {'read' | 'upgradable' | 'write'} [mode] of a read-write lock
  * @property {number} [permits] how many are wanted
@@ -20,7 +20,7 @@ import { FencedCell } from './cells.mjs'
  * @property {number} [most] how many permits the semaphore has
  * @property {boolean} [waits] false where it was tried once
  * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
- * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete'} [act] on a latch, with its `count`, `round` and `waitMs`
+ * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete'} [act] on a latch, with its `count`, `round` and `waitMs`, or on a barrier, with its `parties` and `waitMs`
  * @property {number} [calledAt] when its process called it
  * @property {any} [answer] of such an act, where `result` is 'done'
  * @property {number} askedAt
@@ -137,7 +137,8 @@ export class History {
   }
 
   #countsDown(attempt) {
-    const { act, answer } = attempt
+    const { family, act, answer } = attempt
+    if (family === 'barrier' && act === 'await' && answer === true) this.#counts(attempt)
     if (act !== 'count-down' || typeof answer !== 'number') return
     this.#counts(attempt)
     // A round is an operation of its own.

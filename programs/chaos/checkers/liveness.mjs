@@ -81,12 +81,13 @@ export function judgeLiveness(history) {
 
 /**
  * `[lock, mode, attempts]`: each side of a read-write lock by itself, for readers that come and go say nothing of a writer
- * that waits. Who re-enters was inside already. Those who await a latch wait for others, and are judged by its rounds.
+ * that waits. Who re-enters was inside already. Those who await a latch or
+ * a barrier wait for others, and are judged by its rounds.
  */
 function* lanesOf(attempts) {
   for (const [lock, all] of attempts) {
     const { family } = all[0]
-    if (family === 'latch') continue
+    if (family === 'latch' || family === 'barrier') continue
     if (family !== 'read-write') {
       yield [lock, undefined, all]
       continue

@@ -55,7 +55,7 @@ function calmsOf({ stretches, longestMs }) {
 }
 
 function roundsOf({ rounds: { rounds, leftOut, awaited }, changes }, numbers) {
-  return `${numbers(rounds)} rounds of latches (${numbers(leftOut)} left out for losses), awaited ${numbers(awaited)} times; ${numbers(changes)} leaders told`
+  return `${numbers(rounds)} rounds of latches and barriers (${numbers(leftOut)} left out for losses), awaited ${numbers(awaited)} times; ${numbers(changes)} leaders told`
 }
 
 function headOf({ lock, model, verdict, withoutTokens, shortest }) {
@@ -98,8 +98,20 @@ export function historyLines(attempts, startedAt) {
     .map(([from, to, ...words]) => `${at(from)} to ${at(to)}  ${words.filter(Boolean).join('  ')}`)
 }
 
-function latchLine({ id, caller, act, count, round, waitMs, answer, result, askedAt, settledAt }) {
-  const said = [count, round, waitMs && `within ${waitMs} ms`].filter(Boolean).join(', ')
+function latchLine({
+  id,
+  caller,
+  act,
+  count,
+  parties,
+  round,
+  waitMs,
+  answer,
+  result,
+  askedAt,
+  settledAt,
+}) {
+  const said = [count ?? parties, round, waitMs && `within ${waitMs} ms`].filter(Boolean).join(', ')
   const came = result === 'done' ? JSON.stringify(answer) : (result ?? 'unknown')
   return [askedAt, settledAt, `${id} (caller ${caller})`, `${act}(${said})`, came]
 }

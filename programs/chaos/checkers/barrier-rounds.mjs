@@ -1,0 +1,159 @@
+// Whether the rounds of a cyclic barrier are explained: each call that was told that all parties had arrived is in one
+// round of that many calls, and all calls of a round waited at one moment.
+import { disturbances } from './disturbances.mjs'
+import { WINDOW_MARGIN_MS } from './windows.mjs'
+
+/** So long after a fault an answer may be slow, or a message may be missing, in milliseconds. */
+const FELT_MS = 7_000
+/** Without a fault, a party knows so soon that its round is over. */
+const KNOWN_MS = 1_000
+/** For so long an arrival may count of which nobody knows: a late request, a lease, and a clock that was set back. */
+const MAY_COUNT_MS = 6_000
+/** For so long arrivals count that a server has restored: their lease, and some more. */
+const RESTORED_MS = 2_500
+/** No call lasts longer than this. */
+const LONGEST_MS = 60_000
+/** Of how many configurations the judge gives up. */
+const MOST = 20_000
+
+/**
+ * @param attempts of one barrier, in the order in which they were asked for
+ * @param history with `killed`, as `killedIn` finds it
+ * @returns how many rounds and calls were judged, how many calls were left out because a server could forget, and what
+ * was found: `{ lock, what, first, second }`
+ */
+export function judgeBarrier(lock, attempts, { windows, faults, killed }) {
+  const verdict = { rounds: 0, leftOut: 0, awaited: 0, found: [] }
+  const find = (what, first, second) => verdict.found.push({ lock, what, first, second })
+  const calls = attempts.filter(({ act }) => act === 'await')
+  const [{ parties } = {}] = calls
+  const lost = windows
+    .filter((one) => one.lock === undefined || one.lock === lock)
+    .map(({ from, to }) => ({ from: from - WINDOW_MARGIN_MS, to: to + RESTORED_MS }))
+  const mayBeLost = (from, to) => lost.some((one) => one.from <= to && one.to >= from)
+
+  const [surely, maybe] = [[], []]
+  for (const call of calls) {
+    const { askedAt: from, settledAt, result, answer, process } = call
+    if (result === 'done') {
+      const isExcused = mayBeLost(from, settledAt)
+      if (isExcused) verdict.leftOut += 1
+      if (answer === true) (isExcused ? maybe : surely).push({ call, from, to: settledAt })
+      else if (isExcused) maybe.push({ call, from, to: settledAt })
+    } else {
+      const endedAt = settledAt ?? killed.get(process) ?? Infinity
+      maybe.push({ call, from, to: endedAt + MAY_COUNT_MS })
+    }
+  }
+  verdict.awaited = surely.length
+  explain({ surely, maybe, parties, verdict, find })
+  judgeEnds({ calls, parties, find, isDisturbed: disturbances([...faults, ...windows], FELT_MS) })
+  judgeNumbers(attempts, mayBeLost, find)
+  return verdict
+}
+
+/**
+ * Groups the calls into rounds. A round is as late as possible: at the return of the first of its calls. The other
+ * calls of it are those that return next. If any grouping explains the calls, then one of these does. The search
+ * differs only in how many calls of unknown outcome are in a round. Such a call may have counted before the first call
+ * returned. So it may count for longer: by the time of the longest call.
+ */
+function explain({ surely, maybe: unknownCalls, parties, verdict, find }) {
+  const byEnd = (a, b) => a.to - b.to
+  surely.sort(byEnd)
+  const longestMs = surely.reduce((most, { from, to }) => Math.max(most, to - from), 0)
+  const maybe = unknownCalls.map((one) => ({ ...one, to: one.to + longestMs })).sort(byEnd)
+  /** A configuration: the calls after this one that are in a round, and the unknown ones that are. */
+  let all = [{ taken: new Set(), used: new Set() }]
+  for (const [i, one] of surely.entries()) {
+    const next = new Configurations()
+    const open = maybe.filter(({ from, to }) => from <= one.to && to >= one.to)
+    for (const { taken, used } of all) {
+      const others = [...taken].filter((each) => each !== one)
+      const still = [...used].filter(({ to }) => to >= one.to)
+      if (taken.has(one)) {
+        next.add(others, still)
+        continue
+      }
+      const here = waitingAt(surely, i, taken, parties - 1)
+      const unknown = open.filter((each) => !used.has(each)).slice(0, parties - 1)
+      for (let count = 0; count <= unknown.length; count += 1) {
+        const known = parties - 1 - count
+        if (known > here.length) continue
+        next.add([...others, ...here.slice(0, known)], [...still, ...unknown.slice(0, count)])
+      }
+    }
+    all = next.all
+    if (all.length === 0) {
+      find('a party continued before all parties had arrived', one.call)
+      all = [{ taken: new Set(), used: new Set() }]
+    } else if (all.length > MOST) {
+      find('too many configurations; undecided', one.call)
+      return
+    }
+  }
+  verdict.rounds = Math.floor(surely.length / (parties ?? 1))
+}
+
+/** The first calls after `i` that waited when `i` returned and are in no round. */
+function waitingAt(surely, i, taken, most) {
+  const here = []
+  const at = surely[i].to
+  for (let j = i + 1; j < surely.length && here.length < most; j += 1) {
+    if (surely[j].to > at + LONGEST_MS) break
+    if (surely[j].from <= at && !taken.has(surely[j])) here.push(surely[j])
+  }
+  return here
+}
+
+/** Configurations of which none uses more than another one with the same calls. */
+class Configurations {
+  all = []
+  #byTaken = new Map()
+
+  add(taken, used) {
+    const key = taken
+      .map(({ call }) => call.id)
+      .sort()
+      .join()
+    const same = this.#byTaken.get(key) ?? []
+    if (same.some((one) => [...one.used].every((each) => used.includes(each)))) return
+    const made = { taken: new Set(taken), used: new Set(used) }
+    this.#byTaken.set(key, [...same, made])
+    this.all.push(made)
+  }
+}
+
+/** Without a fault, as many parties as end a round do not wait together for long. */
+function judgeEnds({ calls, parties, find, isDisturbed }) {
+  const done = calls.filter(({ result }) => result === 'done')
+  for (const call of done) {
+    const [since, until] = [call.settledAt - KNOWN_MS, call.settledAt]
+    if (call.askedAt > since) continue
+    const together = done.filter((one) => one.askedAt <= since && one.settledAt >= until)
+    if (together.length < parties) continue
+    if (isDisturbed(since, until, ...together.map(({ process }) => process))) continue
+    find('all parties waited, and their round did not end', together[0], call)
+  }
+}
+
+/** A number of a round is greater than the numbers before it, and fewer parties than end a round have arrived. */
+function judgeNumbers(attempts, mayBeLost, find) {
+  const seen = attempts.filter(({ act, result, answer }) => {
+    return act === 'inspect' && result === 'done' && typeof answer?.round === 'number'
+  })
+  for (const one of seen) {
+    const { arrived, parties } = one.answer
+    if (arrived >= parties) find('all parties had arrived, and the round was not over', one)
+  }
+  seen.sort((a, b) => a.settledAt - b.settledAt)
+  let newest
+  let at = 0
+  for (const one of [...seen].sort((a, b) => a.askedAt - b.askedAt)) {
+    for (; at < seen.length && seen[at].settledAt < one.askedAt; at += 1) {
+      if (newest === undefined || seen[at].answer.round > newest.answer.round) newest = seen[at]
+    }
+    if (newest === undefined || newest.answer.round <= one.answer.round) continue
+    if (!mayBeLost(newest.askedAt, one.settledAt)) find('an older round came back', newest, one)
+  }
+}
