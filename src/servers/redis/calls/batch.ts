@@ -143,9 +143,10 @@ export class Batch<C extends Call> {
         return all
       },
     }
-    const names = { both: calls.flatMap(({ keys }) => keys) }
+    const both: string[] = []
+    for (const { keys } of calls) both.push(...keys)
     const given = (terms: Terms) => argsOfAll(calls, terms)
-    this.#sender.run(binding, names, given, endsAt - performance.now(), {
+    this.#sender.run(binding, { both }, given, endsAt - performance.now(), {
       answered: (all) => {
         for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
       },
