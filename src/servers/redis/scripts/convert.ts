@@ -24,8 +24,10 @@ export function only<
 ): Binding<Names, Given, Extract<Answer, { readonly kind: Kind }>> {
   const isPossible = (answer: Answer): answer is Extract<Answer, { readonly kind: Kind }> =>
     (kinds as readonly string[]).includes(answer.kind)
-  return converted(binding, (answer) => {
+  const read = (reply: unknown) => {
+    const answer = binding.read(reply)
     if (!isPossible(answer)) throw odd()
     return answer
-  })
+  }
+  return { ...binding, read }
 }
