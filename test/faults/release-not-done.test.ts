@@ -9,6 +9,9 @@ import { Cluster } from '../support/quorum-rig.ts'
 /** A request that released nothing does not make a later "gone" the result of this client. */
 const rig = faultRig()
 
+// A slow answer would make the outcome of the release unknown.
+const newClient = () => rig.client({ commandTimeoutMs: 1_000, outageMs: 20_000, leaseMs: 60_000 })
+
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
 /** Refuses new connections, ends the open connections, and waits until the client has reported each end. */
@@ -33,12 +36,12 @@ describe.each([
   ['a fair lock', 'getFairLock'],
 ] as const)('a release of %s', (_, kind) => {
   test('reports the loss of the lock when the first request was never sent', async () => {
-    const client = rig.client({ leaseMs: 60_000 })
+    const client = newClient()
     const working = outcome(
       client[kind]('it').using(async () => {
         const theirs = await takeAway('it')
         await cutOff(client)
-        setTimeout(() => rig.proxy.heal(), 700)
+        setTimeout(() => rig.proxy.heal(), 1_500)
         return theirs
       }),
     )
@@ -46,7 +49,7 @@ describe.each([
   })
 
   test('reports the loss of the lock when the first request was refused', async () => {
-    const client = rig.client()
+    const client = newClient()
     const lease = granted(await client[kind]('it').tryLock())
     await rig.server.admin.replicaof('127.0.0.1', '1')
     const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
@@ -65,7 +68,7 @@ describe.each([
   })
 
   test('returns true when the answer to the first request was lost', async () => {
-    const client = rig.client()
+    const client = newClient()
     const lease = granted(await client[kind]('it').tryLock())
     rig.proxy.onNextRequest(kind === 'getLock' ? SHA.release : SHA.releaseFair, 'cutAfter')
     expect(await within(10_000, lease.release())).toBe(true)
@@ -73,7 +76,7 @@ describe.each([
 })
 
 test('a hand-off that was never sent returns false after another client acquired the lock', async () => {
-  const client = rig.client()
+  const client = newClient()
   const lock = client.getLock('it')
   const lease = await lock.lock()
   const aborting = new AbortController()
@@ -82,7 +85,7 @@ test('a hand-off that was never sent returns false after another client acquired
   await takeAway('it')
   await cutOff(client)
   const releasing = lease.release()
-  await pause(500)
+  await pause(1_500)
   aborting.abort()
   await rig.proxy.heal()
   expect(await within(10_000, releasing)).toBe(false)
