@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runControls } from './controls/run.mjs'
 import { now } from './random.mjs'
-import { countOf, isClean, markdown, print, tableOf, tableOfKinds, totalsOf } from './report.mjs'
+import {
+  countOf,
+  isClean,
+  isOnlyUndecided,
+  markdown,
+  print,
+  tableOf,
+  tableOfKinds,
+  totalsOf,
+} from './report.mjs'
 import { runStage } from './stage.mjs'
 
 /** Where the histories of convicted long runs stay. */
@@ -70,7 +79,12 @@ export async function runSlice(options) {
       return missing({ ofKind, faults }, ENOUGH.slice, options).length === 0
     }
     const pace = { fast: FAST.slice, seconds: SECONDS.slice, ...extra, isEnough }
-    results.push(await one({ ...options, ...run, ...pace, seed: options.seed + i }))
+    const runWorld = (seed) => one({ ...options, ...run, ...pace, seed })
+    const result = await runWorld(options.seed + i)
+    if (isOnlyUndecided(result) && leftMs() > WHOLE_MS) {
+      console.log('A history was undecided. This world runs once more, with another seed.')
+      results.push(await runWorld(options.seed + SLICE.length + i))
+    } else results.push(result)
   }
   console.log(tableOf(results))
   console.log(tableOfKinds(results))

@@ -11,6 +11,16 @@ export const isClean = ({ verdict, report, violations }) =>
     violations.length ===
     0
 
+/** True if histories were undecided, and nothing else was found. */
+export function isOnlyUndecided(result) {
+  const { report } = result
+  if (report === undefined) return false
+  const undecided = report.unexplained.filter(({ verdict }) => verdict === 'undecided').length
+  const { linearizability } = report.convictions
+  const convictions = { ...report.convictions, linearizability: linearizability - undecided }
+  return undecided > 0 && isClean({ ...result, report: { ...report, convictions } })
+}
+
 export const countOf = (faults) => Object.values(faults).reduce((sum, n) => sum + n, 0)
 
 export function print(result) {
