@@ -179,7 +179,7 @@ export class RedisServer implements LockServer {
     )
   }
 
-  /** As `listen`, but for the channel of a client, which is never sharded. */
+  /** Listens, as `listen` does, to the channel of a client. Redis never shards this channel. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(inbox, false, onWake)
   }
