@@ -106,13 +106,7 @@ export function changeRecord<T>(
   rawName: string,
   change: (record: OpenRecord) => T,
 ): Promise<T> {
-  return store.transact([rawName], ([record], moment) => {
-    const messages: StoreMessage[] = []
-    const opened = new OpenRecord(rawName, record as NameRecord, moment, messages)
-    const answer = change(opened)
-    opened.save()
-    return { answer, messages }
-  })
+  return changeRecords(store, [rawName], (recordOf) => change(recordOf(rawName)))
 }
 
 /**
