@@ -221,8 +221,8 @@ describe('an outage', () => {
       await granted(await client.getFairLock('warm').tryLock()).release()
       const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
       const queues = state === 'that queues'
-      const limits = { atLeast: waitMs / 2, atMost: waitMs + NOISE_MS }
-      const ask = () => takes(limits, outcome(client.getFairLock('it').tryLock(waitMs)))
+      const limits = { atLeast: waitMs - 50, atMost: waitMs + NOISE_MS }
+      const ask = () => takes(limits, () => outcome(client.getFairLock('it').tryLock(waitMs)))
       let trying = queues ? ask() : undefined
       if (queues) await rig.queued('it', 1)
       strike()
