@@ -40,24 +40,29 @@ async function listensAt(cluster: Cluster, some: number[]): Promise<void> {
   }
 }
 
+/** Acquires the lock at all masters. Returns a hand-over to another owner, which may yield to other clients. */
+async function holdToPass(cluster: Cluster, lock: ReturnType<typeof lockOf>) {
+  const owner = 'me:1'
+  const grant = await lock.acquire({ owner, leaseMs: 10_000, reserve: 0, callMs: 300 })
+  if (grant.kind !== 'granted') throw new Error(grant.kind)
+  await cluster.heldEverywhere('it', owner)
+  return {
+    from: { owner, token: grant.token },
+    to: { owner: 'me:2', leaseMs: 10_000 },
+    mayFree: 'forOthers',
+    listens: false,
+    reserve: 0,
+    callMs: 300,
+  } as const
+}
+
 describe('a hand-over that may yield', () => {
   test('a hand-over yields if clients listen at a majority, and reports their number', async () => {
     const cluster = await Cluster.start(5)
     const lock = lockOf(cluster)
     await listensAt(cluster, [0, 1, 2, 3, 4])
-    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
-    if (grant.kind !== 'granted') throw new Error(grant.kind)
-    await cluster.heldEverywhere('it', 'me:1')
-    const from = { owner: 'me:1', token: grant.token }
-    const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await lock.handOver({
-      from,
-      to: next,
-      mayFree: 'forOthers',
-      listens: false,
-      reserve: 0,
-      callMs: 300,
-    })
+    const passing = await holdToPass(cluster, lock)
+    const answer = await lock.handOver(passing)
     expect(answer).toMatchObject({ kind: 'yielded', others: 1 })
     await cluster.free('it')
   })
@@ -66,19 +71,8 @@ describe('a hand-over that may yield', () => {
     const cluster = await Cluster.start(5)
     const lock = lockOf(cluster)
     await listensAt(cluster, [0, 2, 4])
-    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
-    if (grant.kind !== 'granted') throw new Error(grant.kind)
-    await cluster.heldEverywhere('it', 'me:1')
-    const from = { owner: 'me:1', token: grant.token }
-    const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await lock.handOver({
-      from,
-      to: next,
-      mayFree: 'forOthers',
-      listens: false,
-      reserve: 0,
-      callMs: 300,
-    })
+    const passing = await holdToPass(cluster, lock)
+    const answer = await lock.handOver(passing)
     expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
     await cluster.free('it')
   })
@@ -88,20 +82,9 @@ test('a hand-over without the answers of a majority is reported as unknown', asy
   const cluster = await Cluster.start(3)
   const lock = lockOf(cluster)
   await listensAt(cluster, [0])
-  const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
-  if (grant.kind !== 'granted') throw new Error(grant.kind)
-  await cluster.heldEverywhere('it', 'me:1')
+  const passing = await holdToPass(cluster, lock)
   for (const master of cluster.masters.slice(1)) master.pause()
-  const from = { owner: 'me:1', token: grant.token }
-  const handOver = lock.handOver({
-    from,
-    to: { owner: 'me:2', leaseMs: 10_000 },
-    mayFree: 'forOthers',
-    listens: false,
-    reserve: 0,
-    callMs: 300,
-  })
-  await expect(handOver).rejects.toMatchObject({ kind: 'unknown' })
+  await expect(lock.handOver(passing)).rejects.toMatchObject({ kind: 'unknown' })
   for (const master of cluster.masters.slice(1)) master.resume()
   await cluster.free('it')
 })
