@@ -7,7 +7,8 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /**
  * A server without scripts, as one client uses it. It stores one record for each name. The folder
- * `records/` contains the protocols, which are the same for each store.
+ * `records/` contains the protocols, which are the same for each store. A failed call rejects with a
+ * `CallFailure`.
  */
 export interface RecordStore {
   readonly words: ServerWords
@@ -22,15 +23,22 @@ export interface RecordStore {
    * order of the calls.
    *
    * @param names different names
+   * @param callMs how long the call may take, in milliseconds. The call then fails with the
+   * `CallFailure` `unsent`, or `unknown` if the server may have stored the change. After `unsent`,
+   * the store sends nothing more for this call
    * @param change receives one record for each name, without parts if the store has none. It
    * returns the answer, and the messages that the store publishes after the change
    */
   transact<T>(
     names: readonly string[],
+    callMs: number,
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): Promise<T>
-  /** @returns how many clients receive the message; null if the store cannot count them */
-  publish(channel: string, message: string): Promise<number | null>
+  /**
+   * @param callMs as in `transact`
+   * @returns how many clients receive the message; null if the store cannot count them
+   */
+  publish(channel: string, message: string, callMs: number): Promise<number | null>
   /**
    * Calls `onMessage` with each message. Calls `onMessage` without a message when messages may have
    * been missed, and once after the subscription begins.

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
-import { conflicts, newDistantClient } from '../support/distant-server.ts'
+import { network, newDistantClient } from '../support/distant-server.ts'
 
 /** The protocols on a server without scripts, where clients overtake each other between reading and writing. */
 const CLIENTS = 4
@@ -14,7 +14,7 @@ beforeEach(() => {
   // Its clock has microseconds, as that of a database.
   server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
   clients = Array.from({ length: CLIENTS }, () => newDistantClient(server))
-  conflicts.count = 0
+  network.conflicts = 0
 })
 afterEach(() => Promise.all(clients.map((client) => client.close())))
 
@@ -48,7 +48,7 @@ test.each<[string, (client: Holdfast) => { using(work: () => Promise<void>): Pro
   const { seen, work } = newWork()
   await all((client) => lockOf(client).using(work))
   expect(seen).toEqual({ now: 0, most: 1, done: CLIENTS * CALLS })
-  expect(conflicts.count).toBeGreaterThan(0)
+  expect(network.conflicts).toBeGreaterThan(0)
 })
 
 test('several locks are acquired together or not at all', async () => {

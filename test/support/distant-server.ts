@@ -11,12 +11,23 @@ import type {
   RecordStore,
   ServerMoment,
 } from '../../src/servers/record-store.ts'
+import { answerInTime, type CallReport } from '../../src/servers/records/answer-in-time.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 
 type Change<T> = (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>
 
+/** The network between the clients and the server. A test can delay what passes, and counts. */
+export const network = {
+  /** How often another client was faster. */
+  conflicts: 0,
+  /** Each request waits for this before it reaches the server. */
+  toServer: Promise.resolve(),
+  /** Each answer waits for this before it reaches the client. */
+  toClient: Promise.resolve(),
+}
+
 /** The clients run each change of a record: they read it, and write it if no other client has written it since. */
-class DistantStore implements RecordStore {
+export class DistantStore implements RecordStore {
   readonly inner: MemoryRecordStore
   /** The last change of each record that this client has made or waits to make. */
   readonly #last = new Map<string, Promise<void>>()
@@ -35,9 +46,13 @@ class DistantStore implements RecordStore {
   }
 
   /** Each change waits for the earlier changes of this client to the same records. */
-  transact<T>(names: readonly string[], change: Change<T>): Promise<T> {
+  transact<T>(names: readonly string[], callMs: number, change: Change<T>): Promise<T> {
     const earlier = names.map((name) => this.#last.get(name))
-    const changed = Promise.all(earlier).then(() => this.#transact(names, change))
+    const untilMs = this.clock.monotonic() + callMs
+    const changed = answerInTime(this.clock, callMs, async (report) => {
+      await Promise.all(earlier)
+      return this.#transact(names, untilMs, change, report)
+    })
     const settled = changed.then(
       () => {},
       () => {},
@@ -46,11 +61,16 @@ class DistantStore implements RecordStore {
     return changed
   }
 
-  async #transact<T>(names: readonly string[], change: Change<T>): Promise<T> {
+  async #transact<T>(
+    names: readonly string[],
+    untilMs: number,
+    change: Change<T>,
+    report: CallReport,
+  ): Promise<T> {
     const { server, clock } = this.inner
     for (;;) {
       const sentAt = clock.monotonic()
-      const { now, before } = await this.inner.request(() => ({
+      const { now, before } = await this.#request(() => ({
         now: server.now,
         before: names.map((name) => textOf(server.records.get(name))),
       }))
@@ -59,31 +79,41 @@ class DistantStore implements RecordStore {
       )
       const moment = { nowMs: now, steadyMs: now, aheadMs: now - sentAt, listeners: () => null }
       const { answer, messages } = change(records, moment)
-      const isStored = await this.inner.request(() =>
+      report.beforeChange()
+      const isStored = await this.#request(() =>
         server.transact(names, (current) => {
           const isOther = current.some((record, n) => textOf(record) !== before[n])
-          if (isOther) return { answer: false, messages: [] }
+          // The server refuses a late change, because the client has given up the call.
+          if (isOther || clock.monotonic() > untilMs) return { answer: false, messages: [] }
           for (const [n, record] of current.entries()) replace(record, records[n] as NameRecord)
           return { answer: true, messages }
         }),
       )
       if (isStored) return answer
-      conflicts.count += 1
+      report.changedNothing()
+      network.conflicts += 1
     }
   }
 
-  async publish(channel: string, message: string): Promise<null> {
-    await this.inner.publish(channel, message)
-    return null
+  publish(channel: string, message: string, callMs: number): Promise<null> {
+    return answerInTime(this.clock, callMs, async (report) => {
+      report.beforeChange()
+      await this.#request(() => this.inner.server.messages.publish(channel, message))
+      return null
+    })
   }
 
   listen(channel: string, onMessage: (message?: string) => void) {
     return this.inner.listen(channel, onMessage)
   }
-}
 
-/** How often another client was faster. */
-export const conflicts = { count: 0 }
+  async #request<T>(work: () => T): Promise<T> {
+    await network.toServer
+    const answer = await this.inner.request(work)
+    await network.toClient
+    return answer
+  }
+}
 
 /** '' if there is no record. */
 function textOf(record: NameRecord | undefined): string {

@@ -38,6 +38,7 @@ export class MemoryRecordStore implements RecordStore {
 
   transact<T>(
     names: readonly string[],
+    _callMs: number,
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): Promise<T> {
     return this.request(() => this.server.transact(names, change))

@@ -24,21 +24,24 @@ export class RecordServer<S extends RecordStore> {
    * forever.
    */
   readonly counterMs: number
+  /** How long a request in the background may take, in milliseconds. */
+  readonly callMs: number
   readonly pendingReleases: PendingReleases
   readonly requests: RequestChannel
   /** The work of the kinds when this client closes. */
   readonly #closings: (() => Promise<void>)[] = []
 
   /**
-   * @param callMs how long a release in the background may take, in milliseconds
+   * @param callMs how long a request in the background may take, in milliseconds
    * @param label the label of the client, for messages on diagnostics channels
    */
   constructor(store: S, counterMs: number, callMs: number, label: string) {
     this.store = store
     this.counterMs = counterMs
+    this.callMs = callMs
     this.pendingReleases = new PendingReleases(callMs, label, store.clock)
     this.requests = {
-      send: (clientId, message) => store.publish(requestChannel(clientId), message),
+      send: (clientId, message, callMs) => store.publish(requestChannel(clientId), message, callMs),
       listen: (clientId, onMessage) => store.listen(requestChannel(clientId), onMessage),
     }
   }
@@ -52,23 +55,26 @@ export class RecordServer<S extends RecordStore> {
   }
 
   kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
-    const { store, counterMs, pendingReleases } = this
+    const { store, counterMs, callMs, pendingReleases } = this
     const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
-    return kind.onRecords({ ...client, store, counterMs, pendingReleases, beforeClose })
+    return kind.onRecords({ ...client, store, counterMs, callMs, pendingReleases, beforeClose })
   }
 
-  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     const terms = { leaseMs, counterMs: this.counterMs }
-    return renewRecords(this.store, leases, (record, owner) => renewLock(record, owner, terms))
+    return renewRecords(this.store, leases, callMs, (record, owner) =>
+      renewLock(record, owner, terms),
+    )
   }
 
   acquireAll(
     locks: readonly { readonly rawName: string; readonly owner: string }[],
     leaseMs: number,
+    callMs: number,
   ): Promise<JointAnswer> {
     const terms = { leaseMs, counterMs: this.counterMs }
     const names = locks.map(({ rawName }) => rawName)
-    return changeRecords(this.store, names, (recordOf) => {
+    return changeRecords(this.store, names, callMs, (recordOf) => {
       const all = locks.map(({ rawName, owner }) => ({ record: recordOf(rawName), owner }))
       return acquireAll(all, terms)
     })

@@ -75,7 +75,7 @@ export class MemoryInspection implements Inspection {
   async inspect(key: string): Promise<LockDetail | null> {
     const found = await this.#find(key)
     if (found === null) return null
-    const token = await changeRecord(this.#connection.store, key, lastToken)
+    const token = await changeRecord(this.#connection.store, key, CALL_MS, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     return withProcesses(detail, (client) => this.#processOf(client), this.#waitersFor(key))
   }
@@ -134,7 +134,7 @@ export class MemoryInspection implements Inspection {
       const own = { clientId: this.#client.id, label: '', outageMs: CALL_MS }
       return this.#connection.kind(READ_WRITE, own).lock(key).forceRelease(owner, CALL_MS)
     }
-    return this.#connection.lock(key).forceRelease({ owner, token })
+    return this.#connection.lock(key).forceRelease({ owner, token }, CALL_MS)
   }
 
   /**
