@@ -1,5 +1,6 @@
 import type { Clock } from '../kit/clock.ts'
-import type { ServerWords } from './server-words.ts'
+import type { ClientReports } from './client-reports.ts'
+import type { ConnectedServer } from './connected-server.ts'
 import type { Subscription } from './subscription.ts'
 
 /** A time that never comes. Unlike Infinity, it survives JSON. */
@@ -10,10 +11,10 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
  * `records/` contains the protocols, which are the same for each store. A failed call rejects with a
  * `CallFailure`.
  */
-export interface RecordStore {
-  readonly words: ServerWords
+export interface RecordStore extends ConnectedServer {
   /** The clock of the client. */
   readonly clock: Clock
+  readonly reports: ClientReports
   /** True if the store can count the clients that listen to a channel. */
   readonly countsListeners: boolean
   /**

@@ -152,7 +152,7 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
         }
         const held = (now: number) => ({ kind: 'held' as const, ttlMs: Math.max(...ends) - now })
         replyWith(
-          there.store.request(() => held(there.server.now)),
+          there.store.request(() => held(there.server.now), 0),
           reply,
         )
       },

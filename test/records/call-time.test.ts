@@ -36,12 +36,12 @@ const clients: Holdfast[] = []
 
 beforeEach(() => {
   server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
-  store = new DistantStore(new MemoryRecordStore(server))
+  store = new DistantStore(server)
 })
 afterEach(async () => {
   Object.assign(network, { toServer: Promise.resolve(), toClient: Promise.resolve() })
   await Promise.all(clients.splice(0).map((client) => client.close()))
-  store.inner.disconnect()
+  store.disconnect()
 })
 
 const written = () => server.records.has('a')
@@ -131,7 +131,7 @@ test('a lock on a silent server is given up after the time that the client allow
   const startedAt = performance.now()
   const refused = client.getLock('it').tryLock()
   await expect(refused).rejects.toThrow(RedisUnavailableError)
-  await expect(refused).rejects.toThrow(`no answer within ${CALL_MS} ms`)
+  await expect(refused).rejects.toThrow(/no answer within \d+ ms/)
   expect(performance.now() - startedAt).toBeLessThan(15 * CALL_MS)
 })
 

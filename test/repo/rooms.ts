@@ -198,6 +198,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/inspection',
     'tools/kinds',
     'memory-client',
+    'servers',
     'servers/memory',
     'servers/records',
     'index',

@@ -1,16 +1,8 @@
 import { Holdfast } from '../../src/index.ts'
 import type { MemoryClientOptions } from '../../src/memory-client.ts'
-import type { LockServer } from '../../src/servers/lock-server.ts'
-import { MemoryPresence } from '../../src/servers/memory/memory-presence.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
 import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
-import type { OwnInfo } from '../../src/servers/presence.ts'
-import type {
-  Changed,
-  NameRecord,
-  RecordStore,
-  ServerMoment,
-} from '../../src/servers/record-store.ts'
+import type { Changed, NameRecord, ServerMoment } from '../../src/servers/record-store.ts'
 import { answerInTime, type CallReport } from '../../src/servers/records/answer-in-time.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 
@@ -26,27 +18,17 @@ export const network = {
   toClient: Promise.resolve(),
 }
 
-/** The clients run each change of a record: they read it, and write it if no other client has written it since. */
-export class DistantStore implements RecordStore {
-  readonly inner: MemoryRecordStore
+/**
+ * The clients run each change of a record: they read it, and write it if no other client has written it since. The
+ * server cannot count listeners.
+ */
+export class DistantStore extends MemoryRecordStore {
   /** The last change of each record that this client has made or waits to make. */
   readonly #last = new Map<string, Promise<void>>()
-  readonly countsListeners = false
-
-  constructor(inner: MemoryRecordStore) {
-    this.inner = inner
-  }
-
-  get words() {
-    return this.inner.words
-  }
-
-  get clock() {
-    return this.inner.clock
-  }
+  override readonly countsListeners = false
 
   /** Each change waits for the earlier changes of this client to the same records. */
-  transact<T>(names: readonly string[], callMs: number, change: Change<T>): Promise<T> {
+  override transact<T>(names: readonly string[], callMs: number, change: Change<T>): Promise<T> {
     const earlier = names.map((name) => this.#last.get(name))
     const untilMs = this.clock.monotonic() + callMs
     const changed = answerInTime(this.clock, callMs, async (report) => {
@@ -67,10 +49,10 @@ export class DistantStore implements RecordStore {
     change: Change<T>,
     report: CallReport,
   ): Promise<T> {
-    const { server, clock } = this.inner
+    const { server, clock } = this
     for (;;) {
       const sentAt = clock.monotonic()
-      const { now, before } = await this.#request(() => ({
+      const { now, before } = await this.#reach(() => ({
         now: server.now,
         before: names.map((name) => textOf(server.records.get(name))),
       }))
@@ -80,7 +62,7 @@ export class DistantStore implements RecordStore {
       const moment = { nowMs: now, steadyMs: now, aheadMs: now - sentAt, listeners: () => null }
       const { answer, messages } = change(records, moment)
       report.beforeChange()
-      const isStored = await this.#request(() =>
+      const isStored = await this.#reach(() =>
         server.transact(names, (current) => {
           const isOther = current.some((record, n) => textOf(record) !== before[n])
           // The server refuses a late change, because the client has given up the call.
@@ -95,21 +77,22 @@ export class DistantStore implements RecordStore {
     }
   }
 
-  publish(channel: string, message: string, callMs: number): Promise<null> {
-    return answerInTime(this.clock, callMs, async (report) => {
+  override async publish(channel: string, message: string, callMs: number): Promise<null> {
+    await super.publish(channel, message, callMs)
+    return null
+  }
+
+  override request<T>(work: () => T, callMs: number): Promise<T> {
+    return answerInTime(this.clock, callMs, (report) => {
       report.beforeChange()
-      await this.#request(() => this.inner.server.messages.publish(channel, message))
-      return null
+      return this.#reach(work)
     })
   }
 
-  listen(channel: string, onMessage: (message?: string) => void) {
-    return this.inner.listen(channel, onMessage)
-  }
-
-  async #request<T>(work: () => T): Promise<T> {
+  /** Sends a request over the network, without a time limit. */
+  async #reach<T>(work: () => T): Promise<T> {
     await network.toServer
-    const answer = await this.inner.request(work)
+    const answer = await super.request(work, 0)
     await network.toClient
     return answer
   }
@@ -128,54 +111,20 @@ function replace(record: NameRecord, { parts, use, lastUs = 0 }: NameRecord): vo
   Object.assign(record.parts, parts)
 }
 
-class DistantServer extends RecordServer<DistantStore> implements LockServer {
-  readonly whyNoVote = 'is a lock of a test'
-  readonly lateAtMostMs = 0
-
-  constructor(inner: MemoryRecordStore, counterMs: number, label: string) {
-    super(new DistantStore(inner), counterMs, 1_000, label)
-  }
-
-  presenceFor(own: OwnInfo): MemoryPresence {
-    return new MemoryPresence(this.store.inner, own)
-  }
-
-  identify(): Promise<string> {
-    return this.store.inner.request(() => this.store.inner.server.id)
-  }
-
-  get whyDown() {
-    return this.store.inner.whyDown
-  }
-
-  get everUp(): boolean {
-    return this.store.inner.server.whyOut === undefined
-  }
-
-  onUp(onUp: () => void): () => void {
-    return this.store.inner.onUp(onUp)
-  }
-
-  connect(): void {
-    this.store.inner.connect()
-  }
-
-  disconnect(): void {
-    this.pendingReleases.stopAll()
-    this.store.inner.disconnect()
-  }
-}
+/** The time limit of requests in the background, in milliseconds. */
+const CALL_MS = 1_000
 
 /**
  * A client of a server in memory that treats it as a distant server without scripts: it reads a record, changes it and
- * writes it. The server cannot count listeners.
+ * writes it.
  */
 export function newDistantClient(
   server: MemoryLockServer,
   options: MemoryClientOptions = {},
 ): Holdfast {
   return new Holdfast(options, ({ counterTtlMs, label }, events) => {
-    const connection = new DistantServer(new MemoryRecordStore(server, events), counterTtlMs, label)
+    const store = new DistantStore(server, events)
+    const connection = new RecordServer(store, counterTtlMs, CALL_MS, label)
     return {
       server: connection,
       clock: server.clock,

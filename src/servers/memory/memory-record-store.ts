@@ -1,8 +1,10 @@
 import { CallFailure } from '../call-failure.ts'
+import type { ClientReports } from '../client-reports.ts'
 import type { Outage, OutageListener } from '../outage.ts'
 import type { Changed, NameRecord, RecordStore, ServerMoment } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'
+import { memoryReports } from './memory-reports.ts'
 import { type MemoryLockServer, OUT } from './memory-server.ts'
 import { MEMORY_WORDS } from './memory-words.ts'
 
@@ -15,8 +17,11 @@ const LOST = new CallFailure('unknown', 'the server in memory went down before i
  */
 export class MemoryRecordStore implements RecordStore {
   readonly server: MemoryLockServer
-  readonly countsListeners = true
+  readonly countsListeners: boolean = true
   readonly words = MEMORY_WORDS
+  readonly whyNoVote = 'is a lock in memory, which is not an independent master'
+  readonly lateAtMostMs = 0
+  readonly reports: ClientReports
   readonly #onOutage: OutageListener | undefined
   readonly #onUp = new Set<() => void>()
   #isConnected = false
@@ -29,6 +34,7 @@ export class MemoryRecordStore implements RecordStore {
 
   constructor(server: MemoryLockServer, onOutage?: OutageListener) {
     this.server = server
+    this.reports = memoryReports(this)
     this.#onOutage = onOutage
   }
 
@@ -38,14 +44,14 @@ export class MemoryRecordStore implements RecordStore {
 
   transact<T>(
     names: readonly string[],
-    _callMs: number,
+    callMs: number,
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): Promise<T> {
-    return this.request(() => this.server.transact(names, change))
+    return this.request(() => this.server.transact(names, change), callMs)
   }
 
-  publish(channel: string, message: string): Promise<number> {
-    return this.request(() => this.server.messages.publish(channel, message))
+  publish(channel: string, message: string, callMs: number): Promise<number | null> {
+    return this.request(() => this.server.messages.publish(channel, message), callMs)
   }
 
   listen(channel: string, onMessage: (message?: string) => void): Subscription {
@@ -53,7 +59,8 @@ export class MemoryRecordStore implements RecordStore {
     return this.server.messages.listen(channel, this, onMessage)
   }
 
-  request<T>(work: () => T): Promise<T> {
+  /** Ignores the time limit, because the server is in this process. */
+  request<T>(work: () => T, _callMs: number): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#isConnected) this.connect()
     const { server } = this
@@ -75,8 +82,17 @@ export class MemoryRecordStore implements RecordStore {
     })
   }
 
+  identify(callMs: number): Promise<string> {
+    return this.request(() => this.server.id, callMs)
+  }
+
   get whyDown(): CallFailure | undefined {
     return this.#closed ?? this.server.whyOut
+  }
+
+  /** True unless there is an outage now. */
+  get everUp(): boolean {
+    return this.server.whyOut === undefined
   }
 
   onUp(onUp: () => void): () => void {

@@ -1,5 +1,8 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { OwnInfo, Presence } from '../presence.ts'
 import type { RecordStore } from '../record-store.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
@@ -9,15 +12,13 @@ import { acquireAll } from './acquire-all.ts'
 import { renewLock } from './lock.ts'
 import { RecordLock } from './lock-requests.ts'
 import { changeRecords } from './open-record.ts'
+import { RecordPresence } from './record-presence.ts'
 import { oneGroup, renewRecords } from './renew-records.ts'
 
 const requestChannel = (clientId: string) => `requests ${clientId}`
 
-/**
- * The part of a `LockServer` that is the same for all servers without scripts: the locks of one
- * client.
- */
-export class RecordServer<S extends RecordStore> {
+/** The locks of one client on a server without scripts. */
+export class RecordServer<S extends RecordStore> implements LockServer {
   readonly store: S
   /**
    * How long the server remembers a token after the last use of the lock, in milliseconds; 0 means
@@ -28,6 +29,8 @@ export class RecordServer<S extends RecordStore> {
   readonly callMs: number
   readonly pendingReleases: PendingReleases
   readonly requests: RequestChannel
+  readonly address?: string
+  #presence: Presence | undefined
   /** The work of the kinds when this client closes. */
   readonly #closings: (() => Promise<void>)[] = []
 
@@ -39,6 +42,7 @@ export class RecordServer<S extends RecordStore> {
     this.store = store
     this.counterMs = counterMs
     this.callMs = callMs
+    if (store.address !== undefined) this.address = store.address
     this.pendingReleases = new PendingReleases(callMs, label, store.clock)
     this.requests = {
       send: (clientId, message, callMs) => store.publish(requestChannel(clientId), message, callMs),
@@ -89,9 +93,47 @@ export class RecordServer<S extends RecordStore> {
     return ''
   }
 
-  /** Called when the client closes. Resolves when no background work is pending. */
+  presenceFor(own: OwnInfo): Presence {
+    this.#presence = new RecordPresence(this.store.reports, this.callMs, own)
+    return this.#presence
+  }
+
+  identify(callMs: number): Promise<string | null> {
+    return this.store.identify(callMs)
+  }
+
+  get whyNoVote(): string | null {
+    return this.store.whyNoVote
+  }
+
+  get lateAtMostMs(): number {
+    return this.store.lateAtMostMs
+  }
+
+  get whyDown(): CallFailure | undefined {
+    return this.store.whyDown
+  }
+
+  get everUp(): boolean {
+    return this.store.everUp
+  }
+
+  onUp(onUp: () => void): () => void {
+    return this.store.onUp(onUp)
+  }
+
+  connect(): void {
+    this.store.connect()
+  }
+
   async quiet(): Promise<void> {
     await this.pendingReleases.quiet()
     for (const work of this.#closings) await work()
+  }
+
+  disconnect(): void {
+    this.pendingReleases.stopAll()
+    this.#presence?.withdraw()
+    this.store.disconnect()
   }
 }

@@ -1,10 +1,13 @@
 import { type Holdfast, RedisRefusedError } from '../../../src/index.ts'
 import { newMemoryClient } from '../../../src/memory-client.ts'
+import { CallFailure } from '../../../src/servers/call-failure.ts'
 import { MemoryConnection } from '../../../src/servers/memory/memory-connection.ts'
 import type { MemoryLockServer } from '../../../src/servers/memory/memory-server.ts'
+import { readClientInfo } from '../../../src/servers/presence.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
 import { changeRecord } from '../../../src/servers/records/open-record.ts'
 import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
+import { ABOUT, WAITS } from '../../../src/servers/records/record-presence.ts'
 import { type RowKind, viewOf } from '../../kinds/all.ts'
 import { newDetail, withProcesses } from '../conclude.ts'
 import { matcherOf } from '../glob.ts'
@@ -33,6 +36,12 @@ const AT_A_TIME = 100
  * enough.
  */
 const CALL_MS = 1_000
+
+/** The reports of all clients, by client id. */
+interface Reports {
+  readonly about: ReadonlyMap<string, string>
+  readonly waits: ReadonlyMap<string, string>
+}
 
 /** Inspects the locks of a server in memory, with the requests that every client can send. */
 export class MemoryInspection implements Inspection {
@@ -68,16 +77,22 @@ export class MemoryInspection implements Inspection {
   async *listEndless() {}
 
   async read(keys: readonly string[]): Promise<readonly LockRow[]> {
-    const details = await Promise.all(keys.map((key) => this.inspect(key)))
+    const reports = await this.#readReports()
+    const details = await Promise.all(keys.map((key) => this.#inspect(key, reports)))
     return details.flatMap((detail) => (detail === null ? [] : [rowOf(detail)]))
   }
 
   async inspect(key: string): Promise<LockDetail | null> {
+    return this.#inspect(key, await this.#readReports())
+  }
+
+  async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
     const found = await this.#find(key)
     if (found === null) return null
     const token = await changeRecord(this.#connection.store, key, CALL_MS, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
-    return withProcesses(detail, (client) => this.#processOf(client), this.#waitersFor(key))
+    const processOf = (client: string) => processIn(reports, client)
+    return withProcesses(detail, processOf, this.#waitersFor(key, reports))
   }
 
   async forceRelease(key: string, seen: SeenHolder): Promise<Forced> {
@@ -137,31 +152,45 @@ export class MemoryInspection implements Inspection {
     return this.#connection.lock(key).forceRelease({ owner, token }, CALL_MS)
   }
 
-  /**
-   * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a server
-   * in memory always knows its clients.
-   */
-  #processOf(client: string): ProcessFacts | null {
-    const info = this.#server.clients.get(client)
-    if (info === undefined) return null
-    return {
-      client,
-      label: info.label,
-      host: info.host,
-      pid: info.pid,
-      seenMs: 0,
-      wireVersion: null,
+  async #readReports(): Promise<Reports> {
+    const { reports } = this.#connection.store
+    try {
+      const [about, waits] = await Promise.all([
+        reports.ofAll(ABOUT, CALL_MS),
+        reports.ofAll(WAITS, CALL_MS),
+      ])
+      return { about, waits }
+    } catch (error) {
+      throw failureForUser(error)
     }
   }
 
   /** Returns the clients that reported a wait for this lock. */
-  #waitersFor(key: string) {
-    const { wall } = this.#server.clock.now()
-    return [...this.#server.waits].flatMap(([client, text]) => {
+  #waitersFor(key: string, { waits }: Reports) {
+    const { wall } = this.#connection.store.clock.now()
+    return [...waits].flatMap(([client, text]) => {
       const since = new Map(waitsIn(text)).get(key)
       return since === undefined ? [] : [{ client, waitedMs: Math.round(wall - since) }]
     })
   }
+}
+
+/** Returns a failure of the server as a readable Error. */
+function failureForUser(error: unknown): unknown {
+  return error instanceof CallFailure
+    ? new Error(error.message, { cause: error })
+    : errorForUser(error)
+}
+
+/**
+ * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because the server
+ * has only the reports of connected clients.
+ */
+function processIn({ about }: Reports, client: string): ProcessFacts | null {
+  const info = readClientInfo(client, about.get(client) ?? null)
+  if (info === null) return null
+  const { label, host, pid } = info
+  return { client, label, host, pid, seenMs: 0, wireVersion: null }
 }
 
 function fenceOf(kind: RowKind, holders: readonly unknown[], token: number | null): number | null {
