@@ -41,6 +41,13 @@ export interface RecordStore extends ConnectedServer {
    */
   publish(channel: string, message: string, callMs: number): Promise<number | null>
   /**
+   * Reads the names of all records, in pages. A record that begins or ends meanwhile may be missing.
+   *
+   * @param prefix reads only names that begin with this text
+   * @param callMs how long the request for one page may take, as in `transact`
+   */
+  list(prefix: string, callMs: number): AsyncIterable<readonly string[]>
+  /**
    * Calls `onMessage` with each message. Calls `onMessage` without a message when messages may have
    * been missed, and once after the subscription begins.
    */

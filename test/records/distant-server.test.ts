@@ -135,3 +135,12 @@ test('a name belongs to one kind at a time', async () => {
   await lease?.release()
   expect(await client.getSemaphore('it').trySetPermits(1)).toBe(true)
 })
+
+test('clients report themselves and the owners of their locks to each other, until they close', async () => {
+  const [one, two] = clients as [Holdfast, Holdfast]
+  const about = await two.clientInfo(one.id)
+  expect(about).toMatchObject({ client: one.id, pid: process.pid })
+  await one.close()
+  expect(await two.clientInfo(one.id)).toBeNull()
+  expect(await two.clientInfo('nobody')).toBeNull()
+})

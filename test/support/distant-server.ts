@@ -1,3 +1,4 @@
+import { connectToRecords } from '../../src/connect-records.ts'
 import { Holdfast } from '../../src/index.ts'
 import type { MemoryClientOptions } from '../../src/memory-client.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
@@ -122,15 +123,9 @@ export function newDistantClient(
   server: MemoryLockServer,
   options: MemoryClientOptions = {},
 ): Holdfast {
-  return new Holdfast(options, ({ counterTtlMs, label }, events) => {
-    const store = new DistantStore(server, events)
-    const connection = new RecordServer(store, counterTtlMs, CALL_MS, label)
-    return {
-      server: connection,
-      clock: server.clock,
-      keyPrefix: '',
-      clustered: false,
-      disconnect: async () => connection.disconnect(),
-    }
-  })
+  const connect = connectToRecords(
+    ({ counterTtlMs, label }, events) =>
+      new RecordServer(new DistantStore(server, events), counterTtlMs, CALL_MS, label),
+  )
+  return new Holdfast(options, connect)
 }

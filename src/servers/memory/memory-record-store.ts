@@ -8,6 +8,9 @@ import { memoryReports } from './memory-reports.ts'
 import { type MemoryLockServer, OUT } from './memory-server.ts'
 import { MEMORY_WORDS } from './memory-words.ts'
 
+/** The most names in one page of a list. */
+const PAGE = 100
+
 /** The failure of a request that the server ran before an outage and could not answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
 
@@ -52,6 +55,12 @@ export class MemoryRecordStore implements RecordStore {
 
   publish(channel: string, message: string, callMs: number): Promise<number | null> {
     return this.request(() => this.server.messages.publish(channel, message), callMs)
+  }
+
+  async *list(prefix: string, callMs: number): AsyncGenerator<readonly string[]> {
+    const all = await this.request(() => [...this.server.records.keys()], callMs)
+    const names = all.filter((name) => name.startsWith(prefix))
+    for (let i = 0; i < names.length; i += PAGE) yield names.slice(i, i + PAGE)
   }
 
   listen(channel: string, onMessage: (message?: string) => void): Subscription {

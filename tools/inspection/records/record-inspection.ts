@@ -1,16 +1,17 @@
-import { type Holdfast, RedisRefusedError } from '../../../src/index.ts'
-import { newMemoryClient } from '../../../src/memory-client.ts'
+import { connectToRecords } from '../../../src/connect-records.ts'
+import { Holdfast } from '../../../src/index.ts'
 import { CallFailure } from '../../../src/servers/call-failure.ts'
-import { MemoryConnection } from '../../../src/servers/memory/memory-connection.ts'
-import type { MemoryLockServer } from '../../../src/servers/memory/memory-server.ts'
+import { conflictIn } from '../../../src/servers/number-kind.ts'
 import { readClientInfo } from '../../../src/servers/presence.ts'
+import type { RecordStore } from '../../../src/servers/record-store.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
 import { changeRecord } from '../../../src/servers/records/open-record.ts'
 import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
 import { ABOUT, WAITS } from '../../../src/servers/records/record-presence.ts'
+import { RecordServer } from '../../../src/servers/records/record-server.ts'
 import { type RowKind, viewOf } from '../../kinds/all.ts'
 import { newDetail, withProcesses } from '../conclude.ts'
-import { matcherOf } from '../glob.ts'
+import { matcherOf, prefixOf } from '../glob.ts'
 import type {
   Forced,
   Inspection,
@@ -28,13 +29,7 @@ import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
 import { READ_KINDS } from './kinds.ts'
 
-/** The most locks of one chunk of a list. */
-const AT_A_TIME = 100
-
-/**
- * The time limit of a request, in milliseconds. A server in memory answers at once, so any limit is
- * enough.
- */
+/** The time limit of a request, in milliseconds. */
 const CALL_MS = 1_000
 
 /** The reports of all clients, by client id. */
@@ -43,20 +38,25 @@ interface Reports {
   readonly waits: ReadonlyMap<string, string>
 }
 
-/** Inspects the locks of a server in memory, with the requests that every client can send. */
-export class MemoryInspection implements Inspection {
-  readonly address = 'memory'
+/** Inspects the locks of a server without scripts, with the requests that every client can send. */
+export class RecordInspection implements Inspection {
+  readonly address: string
   readonly unreachable = []
   readonly isIncomplete = false
-  readonly #server: MemoryLockServer
+  readonly #openStore: () => RecordStore
+  readonly #server: RecordServer<RecordStore>
   readonly #client: Holdfast
-  readonly #connection: MemoryConnection
   #commands = 0
 
-  constructor(server: MemoryLockServer) {
-    this.#server = server
-    this.#client = newMemoryClient(server, { label: 'inspection', presence: false })
-    this.#connection = new MemoryConnection(server, 0)
+  /**
+   * @param openStore returns a new connection to the server
+   * @param address the address of the server, as text for users
+   */
+  constructor(openStore: () => RecordStore, address: string) {
+    this.#openStore = openStore
+    this.address = address
+    this.#server = newServer(openStore())
+    this.#client = newClient('inspection', this.#server)
   }
 
   get cost() {
@@ -65,11 +65,15 @@ export class MemoryInspection implements Inspection {
 
   async *list({ pattern, heldOnly = false, signal }: ListOptions = {}) {
     const isMeant = pattern === undefined ? () => true : matcherOf(pattern)
-    const keys = [...this.#server.records.keys()].filter(isMeant)
-    for (let i = 0; i < keys.length; i += AT_A_TIME) {
-      signal?.throwIfAborted()
-      const rows = await this.read(keys.slice(i, i + AT_A_TIME))
-      yield rows.filter(({ holders }) => !heldOnly || holders.length > 0)
+    const prefix = pattern === undefined ? '' : prefixOf(pattern)
+    try {
+      for await (const names of this.#server.store.list(prefix, CALL_MS)) {
+        signal?.throwIfAborted()
+        const rows = await this.read(names.filter(isMeant))
+        yield rows.filter(({ holders }) => !heldOnly || holders.length > 0)
+      }
+    } catch (error) {
+      throw failureForUser(error)
     }
   }
 
@@ -87,9 +91,9 @@ export class MemoryInspection implements Inspection {
   }
 
   async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
-    const found = await this.#find(key)
+    const { token, nowMs } = await this.#readRecord(key)
+    const found = await this.#find(key, nowMs)
     if (found === null) return null
-    const token = await changeRecord(this.#connection.store, key, CALL_MS, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     const processOf = (client: string) => processIn(reports, client)
     return withProcesses(detail, processOf, this.#waitersFor(key, reports))
@@ -105,30 +109,38 @@ export class MemoryInspection implements Inspection {
   }
 
   requestRelease(key: string, owners: readonly string[], reason: ReleaseReason) {
-    const client = newMemoryClient(this.#server, { label: labelOf(reason), presence: false })
+    const client = newClient(labelOf(reason), newServer(this.#openStore()))
     return requestRelease(client, key, owners, reason)
   }
 
   async close(): Promise<void> {
-    this.#connection.disconnect()
     await this.#client.close()
+  }
+
+  /** Returns the last token of a name, 0 without a token, and the server's time. */
+  async #readRecord(key: string): Promise<{ token: number; nowMs: number }> {
+    const read = changeRecord(this.#server.store, key, CALL_MS, (record) => ({
+      token: lastToken(record),
+      nowMs: record.nowMs,
+    }))
+    return read.catch((error) => {
+      throw failureForUser(error)
+    })
   }
 
   /**
    * Tries the kinds one after the other. Returns the state from the first kind that has this name,
    * or null.
    */
-  async #find(key: string): ReturnType<(typeof READ_KINDS)[number]> {
-    const { now, whyOut } = this.#server
-    if (whyOut !== undefined) throw new Error(whyOut.message)
+  async #find(key: string, nowMs: number): ReturnType<(typeof READ_KINDS)[number]> {
     for (const read of READ_KINDS) {
       this.#commands++
       try {
-        const found = await read(this.#client, key, now)
+        const found = await read(this.#client, key, nowMs)
         if (found !== null) return found
       } catch (error) {
         // The client refuses the name, because another kind uses the name.
-        if (!(error instanceof RedisRefusedError)) throw errorForUser(error)
+        if (!isConflict(error)) throw errorForUser(error)
       }
     }
     return null
@@ -147,13 +159,13 @@ export class MemoryInspection implements Inspection {
     }
     if (kind === 'read-write') {
       const own = { clientId: this.#client.id, label: '', outageMs: CALL_MS }
-      return this.#connection.kind(READ_WRITE, own).lock(key).forceRelease(owner, CALL_MS)
+      return this.#server.kind(READ_WRITE, own).lock(key).forceRelease(owner, CALL_MS)
     }
-    return this.#connection.lock(key).forceRelease({ owner, token }, CALL_MS)
+    return this.#server.lock(key).forceRelease({ owner, token }, CALL_MS)
   }
 
   async #readReports(): Promise<Reports> {
-    const { reports } = this.#connection.store
+    const { reports } = this.#server.store
     try {
       const [about, waits] = await Promise.all([
         reports.ofAll(ABOUT, CALL_MS),
@@ -167,12 +179,28 @@ export class MemoryInspection implements Inspection {
 
   /** Returns the clients that reported a wait for this lock. */
   #waitersFor(key: string, { waits }: Reports) {
-    const { wall } = this.#connection.store.clock.now()
+    const { wall } = this.#server.store.clock.now()
     return [...waits].flatMap(([client, text]) => {
       const since = new Map(waitsIn(text)).get(key)
       return since === undefined ? [] : [{ client, waitedMs: Math.round(wall - since) }]
     })
   }
+}
+
+function newServer(store: RecordStore): RecordServer<RecordStore> {
+  // An inspection acquires nothing, so the time for which the server remembers a token has no effect.
+  return new RecordServer(store, 0, CALL_MS, '')
+}
+
+function newClient(label: string, server: RecordServer<RecordStore>): Holdfast {
+  const connect = connectToRecords(() => server)
+  return new Holdfast({ label, presence: false }, connect)
+}
+
+/** True if the server refused a name because another kind uses the name. */
+function isConflict(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof CallFailure && conflictIn(cause.message) !== undefined
 }
 
 /** Returns a failure of the server as a readable Error. */
