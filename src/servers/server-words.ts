@@ -7,8 +7,8 @@ export interface ServerWords {
   /** The words for the client that users need for kinds that independent masters do not have. */
   readonly oneServer: string
   /**
-   * The words in an error after the kind that already uses the name, such as ` (WRONGTYPE)`, with a
-   * space. '' if the server has no such words.
+   * A space and the words after a conflict of kinds in an error, such as ` (WRONGTYPE)`. '' if the
+   * server has no such words.
    */
   readonly afterConflict: string
   /** Returns a space and the advice for an error of the server; '' if there is no advice. */

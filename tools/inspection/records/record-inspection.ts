@@ -5,7 +5,7 @@ import { conflictIn } from '../../../src/servers/number-kind.ts'
 import { readClientInfo } from '../../../src/servers/presence.ts'
 import type { RecordStore } from '../../../src/servers/record-store.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
-import { changeRecord } from '../../../src/servers/records/open-record.ts'
+import { changeRecord, type OpenRecord } from '../../../src/servers/records/open-record.ts'
 import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
 import { ABOUT, WAITS } from '../../../src/servers/records/record-presence.ts'
 import { RecordServer } from '../../../src/servers/records/record-server.ts'
@@ -91,9 +91,11 @@ export class RecordInspection implements Inspection {
   }
 
   async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
-    const { token, nowMs } = await this.#readRecord(key)
+    const nowMs = await this.#read(key, (record) => record.nowMs)
     const found = await this.#find(key, nowMs)
     if (found === null) return null
+    // The token is read after the holders. So it is not below the token of any of these holders.
+    const token = await this.#read(key, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     const processOf = (client: string) => processIn(reports, client)
     return withProcesses(detail, processOf, this.#waitersFor(key, reports))
@@ -117,15 +119,12 @@ export class RecordInspection implements Inspection {
     await this.#client.close()
   }
 
-  /** Returns the last token of a name, 0 without a token, and the server's time. */
-  async #readRecord(key: string): Promise<{ token: number; nowMs: number }> {
-    const read = changeRecord(this.#server.store, key, CALL_MS, (record) => ({
-      token: lastToken(record),
-      nowMs: record.nowMs,
-    }))
-    return read.catch((error) => {
+  async #read<T>(key: string, read: (record: OpenRecord) => T): Promise<T> {
+    try {
+      return await changeRecord(this.#server.store, key, CALL_MS, read)
+    } catch (error) {
       throw failureForUser(error)
-    })
+    }
   }
 
   /**
