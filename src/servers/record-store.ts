@@ -25,8 +25,8 @@ export interface RecordStore extends ConnectedServer {
    *
    * @param names different names
    * @param callMs how long the call may take, in milliseconds. The call then fails with the
-   * `CallFailure` `unsent`, or `unknown` if the server may have stored the change. After `unsent`,
-   * the store sends nothing more for this call
+   * `CallFailure` `unsent`, or `unknown` if the server may have stored the change. After this time,
+   * the store sends no change for this call
    * @param change receives one record for each name, without parts if the store has none. It
    * returns the answer, and the messages that the store publishes after the change
    */

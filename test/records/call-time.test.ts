@@ -15,6 +15,7 @@ import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import type { NameRecord, RecordStore } from '../../src/servers/record-store.ts'
+import { answerInTime } from '../../src/servers/records/answer-in-time.ts'
 import { BARRIER } from '../../src/servers/records/barrier.ts'
 import { ELECTION } from '../../src/servers/records/election.ts'
 import { FAIR } from '../../src/servers/records/fair-requests.ts'
@@ -113,6 +114,18 @@ test('a change that another client overtook is not sent when its time has passed
   })
   expect(await failureOf(call)).toBe('unsent')
   expect(Object.keys(server.records.get('a')?.parts ?? {})).toEqual(['other'])
+})
+
+test('a change is not sent after its time limit, even if a blocked event loop delays the timer', async () => {
+  let isSent = false
+  const call = answerInTime(systemClock, CALL_MS, async (report) => {
+    await Promise.resolve()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * CALL_MS)
+    report.beforeChange()
+    isSent = true
+  })
+  expect(await failureOf(call)).toBe('unsent')
+  expect(isSent).toBe(false)
 })
 
 test('a message without an answer may have been sent', async () => {

@@ -4,7 +4,10 @@ import { CallFailure } from '../call-failure.ts'
 
 /** Receives from the work of one call what the server may have done, for the failure. */
 export interface CallReport {
-  /** Called before a request that changes the server. Throws if the time of the call has passed. */
+  /**
+   * Called before a request that changes the server. Throws if the time of the call has passed,
+   * even if the event loop was blocked and the call has not failed yet.
+   */
   beforeChange(): void
   /** Called when the server has answered that it changed nothing. */
   changedNothing(): void
@@ -24,19 +27,21 @@ export function answerInTime<T>(
   work: (report: CallReport) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
+    const untilMs = clock.monotonic() + callMs
     let failure: CallFailure | undefined
     let mayHaveChanged = false
-    const giveUp = () => {
+    const giveUp = (): CallFailure => {
       const kind = mayHaveChanged ? 'unknown' : 'unsent'
-      failure = new CallFailure(kind, `no answer within ${Math.round(callMs)} ms`)
+      failure ??= new CallFailure(kind, `no answer within ${Math.round(callMs)} ms`)
       reject(failure)
+      return failure
     }
     // After a blocked event loop, the answer may have arrived and is not read yet. So the client
     // reads first.
     const timer = clock.after(Math.min(callMs, LONGEST_TIMER_MS), () => clock.nextTurn(giveUp))
     const report: CallReport = {
       beforeChange() {
-        if (failure !== undefined) throw failure
+        if (failure !== undefined || clock.monotonic() >= untilMs) throw giveUp()
         mayHaveChanged = true
       },
       changedNothing() {
