@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast } from '../../src/index.ts'
+import type { Holdfast, Notes } from '../../src/index.ts'
+import { behind } from '../../src/kit/handle.ts'
+import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { network, newDistantClient } from '../support/distant-server.ts'
 
@@ -136,11 +138,27 @@ test('a name belongs to one kind at a time', async () => {
   expect(await client.getSemaphore('it').trySetPermits(1)).toBe(true)
 })
 
-test('clients report themselves and the owners of their locks to each other, until they close', async () => {
+test('clients report themselves to each other, until they close', async () => {
   const [one, two] = clients as [Holdfast, Holdfast]
   const about = await two.clientInfo(one.id)
   expect(about).toMatchObject({ client: one.id, pid: process.pid })
   await one.close()
   expect(await two.clientInfo(one.id)).toBeNull()
   expect(await two.clientInfo('nobody')).toBeNull()
+})
+
+test('clients read the notes about owners of other clients, until these clients close', async () => {
+  const [one, two] = clients as [Holdfast, Holdfast]
+  const notesOf = (client: Holdfast) =>
+    behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
+  const [notes, others] = [notesOf(one), notesOf(two)]
+  const owner = `${one.id}:1`
+  notes.set(owner, 'a note')
+  expect(await others.get(owner)).toBe('a note')
+  notes.set(owner, undefined)
+  expect(await others.get(owner)).toBeUndefined()
+  await one.close()
+  notes.set(owner, 'a late note')
+  notes.set(owner, undefined)
+  expect(server.reports.has(one.id)).toBe(false)
 })

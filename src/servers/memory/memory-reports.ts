@@ -10,9 +10,9 @@ export function memoryReports(store: ReportsInMemory): ClientReports {
   const { reports } = store.server
   return {
     set(clientId, field, text) {
-      const texts = reports.get(clientId) ?? new Map<string, string>()
-      reports.set(clientId, texts)
-      if (text === undefined) texts.delete(field)
+      const texts = reports.get(clientId)
+      if (text === undefined) texts?.delete(field)
+      else if (texts === undefined) reports.set(clientId, new Map([[field, text]]))
       else texts.set(field, text)
     },
     remove: (clientId) => void reports.delete(clientId),

@@ -2,8 +2,9 @@ import type { ClientReports } from '../client-reports.ts'
 import { clientOf } from '../owner-id.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../presence.ts'
 
-/** The fields of a report: the identity of the client, and the locks that it waits for. */
+/** The field with the identity of the client. */
 export const ABOUT = 'about'
+/** The field with the locks that the client waits for. */
 export const WAITS = 'waits'
 
 /** The field with the note about an owner. */
@@ -14,7 +15,8 @@ export class RecordPresence implements Presence {
   readonly #reports: ClientReports
   readonly #callMs: number
   readonly #client: string
-  readonly #tells: boolean
+  /** True while the client reports itself. */
+  #tells: boolean
 
   /** @param callMs how long it may take to read a note, in milliseconds */
   constructor(reports: ClientReports, callMs: number, { info, tells }: OwnInfo) {
@@ -48,6 +50,7 @@ export class RecordPresence implements Presence {
 
   withdraw(): void {
     if (this.#tells) this.#reports.remove(this.#client)
+    this.#tells = false
   }
 
   #report(field: string, text: string | undefined): void {
