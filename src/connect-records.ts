@@ -3,7 +3,7 @@ import type { RecordStore } from './servers/record-store.ts'
 import type { RecordServer } from './servers/records/record-server.ts'
 
 /**
- * Connects a client to a server without scripts.
+ * Returns a function that connects a client to a server without scripts.
  *
  * @param open returns the client's own connection
  */
@@ -12,8 +12,10 @@ export function connectToRecords(
 ): Connect {
   return (...given) => {
     const server = open(...given)
+    const { address } = server
     return {
       server,
+      ...(address !== undefined && { address }),
       clock: server.store.clock,
       keyPrefix: '',
       clustered: false,
