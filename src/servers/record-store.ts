@@ -41,7 +41,8 @@ export interface RecordStore extends ConnectedServer {
    */
   publish(channel: string, message: string, callMs: number): Promise<number | null>
   /**
-   * Reads the names of all records, in pages. A record that begins or ends meanwhile may be missing.
+   * Reads the names of all records in pages, each name once. A record that begins or ends meanwhile
+   * may be missing.
    *
    * @param prefix reads only names that begin with this text
    * @param callMs how long the request for one page may take, as in `transact`

@@ -69,7 +69,9 @@ export class RecordInspection implements Inspection {
     try {
       for await (const names of this.#server.store.list(prefix, CALL_MS)) {
         signal?.throwIfAborted()
-        const rows = await this.read(names.filter(isMeant))
+        const keys = names.filter(isMeant)
+        if (keys.length === 0) continue
+        const rows = await this.read(keys)
         yield rows.filter(({ holders }) => !heldOnly || holders.length > 0)
       }
     } catch (error) {
@@ -105,7 +107,9 @@ export class RecordInspection implements Inspection {
     const found = await this.inspect(key)
     const { kind = 'lock', holders = [], token = null } = found ?? {}
     refuseForce(kind, key, seen.owner, holders)
-    const isReleased = await this.#release(kind, key, seen, holders)
+    const isReleased = await this.#release(kind, key, seen, holders).catch((error: unknown) => {
+      throw failureForUser(error)
+    })
     if (isReleased) return { outcome: 'released', fence: fenceOf(kind, holders, token) }
     return { outcome: kind === 'permits' || holders.length === 0 ? 'free' : 'changed', fence: null }
   }
@@ -210,8 +214,9 @@ function failureForUser(error: unknown): unknown {
 }
 
 /**
- * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because the server
- * has only the reports of connected clients.
+ * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a report
+ * does not say when it was stored. The server deletes the report at the latest some minutes after
+ * the client has ended.
  */
 function processIn({ about }: Reports, client: string): ProcessFacts | null {
   const info = readClientInfo(client, about.get(client) ?? null)
