@@ -118,10 +118,10 @@ test('a change that another client overtook is not sent when its time has passed
 
 test('a change is not sent after its time limit, even if a blocked event loop delays the timer', async () => {
   let isSent = false
-  const call = answerInTime(systemClock, CALL_MS, async (report) => {
+  const call = answerInTime(systemClock, CALL_MS, async (outcome) => {
     await Promise.resolve()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * CALL_MS)
-    report.beforeChange()
+    outcome.beforeChange()
     isSent = true
   })
   expect(await failureOf(call)).toBe('unsent')

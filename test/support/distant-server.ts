@@ -4,7 +4,7 @@ import type { MemoryClientOptions } from '../../src/memory-client.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
 import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { Changed, NameRecord, ServerMoment } from '../../src/servers/record-store.ts'
-import { answerInTime, type CallReport } from '../../src/servers/records/answer-in-time.ts'
+import { answerInTime, type CallOutcome } from '../../src/servers/records/answer-in-time.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 
 type Change<T> = (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>
@@ -32,9 +32,9 @@ export class DistantStore extends MemoryRecordStore {
   override transact<T>(names: readonly string[], callMs: number, change: Change<T>): Promise<T> {
     const earlier = names.map((name) => this.#last.get(name))
     const untilMs = this.clock.monotonic() + callMs
-    const changed = answerInTime(this.clock, callMs, async (report) => {
+    const changed = answerInTime(this.clock, callMs, async (outcome) => {
       await Promise.all(earlier)
-      return this.#transact(names, untilMs, change, report)
+      return this.#transact(names, untilMs, change, outcome)
     })
     const settled = changed.then(
       () => {},
@@ -48,7 +48,7 @@ export class DistantStore extends MemoryRecordStore {
     names: readonly string[],
     untilMs: number,
     change: Change<T>,
-    report: CallReport,
+    outcome: CallOutcome,
   ): Promise<T> {
     const { server, clock } = this
     for (;;) {
@@ -62,7 +62,7 @@ export class DistantStore extends MemoryRecordStore {
       )
       const moment = { nowMs: now, steadyMs: now, aheadMs: now - sentAt, listeners: () => null }
       const { answer, messages } = change(records, moment)
-      report.beforeChange()
+      outcome.beforeChange()
       const isStored = await this.#reach(() =>
         server.transact(names, (current) => {
           const isOther = current.some((record, n) => textOf(record) !== before[n])
@@ -73,7 +73,7 @@ export class DistantStore extends MemoryRecordStore {
         }),
       )
       if (isStored) return answer
-      report.changedNothing()
+      outcome.changedNothing()
       network.conflicts += 1
     }
   }
@@ -84,8 +84,8 @@ export class DistantStore extends MemoryRecordStore {
   }
 
   override request<T>(work: () => T, callMs: number): Promise<T> {
-    return answerInTime(this.clock, callMs, (report) => {
-      report.beforeChange()
+    return answerInTime(this.clock, callMs, (outcome) => {
+      outcome.beforeChange()
       return this.#reach(work)
     })
   }

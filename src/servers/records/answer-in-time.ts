@@ -2,8 +2,8 @@ import type { Clock } from '../../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import { CallFailure } from '../call-failure.ts'
 
-/** Receives from the work of one call what the server may have done, for the failure. */
-export interface CallReport {
+/** The outcome of one call. The work of the call says what the server may have done. */
+export interface CallOutcome {
   /**
    * Called before a request that changes the server. Throws if the time of the call has passed,
    * even if the event loop was blocked and the call has not failed yet.
@@ -24,7 +24,7 @@ export interface CallReport {
 export function answerInTime<T>(
   clock: Clock,
   callMs: number,
-  work: (report: CallReport) => Promise<T>,
+  work: (outcome: CallOutcome) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const untilMs = clock.monotonic() + callMs
@@ -39,7 +39,7 @@ export function answerInTime<T>(
     // After a blocked event loop, the answer may have arrived and is not read yet. So the client
     // reads first.
     const timer = clock.after(Math.min(callMs, LONGEST_TIMER_MS), () => clock.nextTurn(giveUp))
-    const report: CallReport = {
+    const outcome: CallOutcome = {
       beforeChange() {
         if (failure !== undefined || clock.monotonic() >= untilMs) throw giveUp()
         mayHaveChanged = true
@@ -48,7 +48,7 @@ export function answerInTime<T>(
         mayHaveChanged = false
       },
     }
-    work(report)
+    work(outcome)
       .finally(() => clock.clear(timer))
       .then(resolve, reject)
   })
