@@ -1,3 +1,4 @@
+import { connectToRecords } from './connect-records.ts'
 import { Holdfast } from './holdfast.ts'
 import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
@@ -16,14 +17,8 @@ export function newMemoryClient(
   server: MemoryLockServer,
   options: MemoryClientOptions = {},
 ): Holdfast {
-  return new Holdfast(options, ({ counterTtlMs, label }, events) => {
-    const connection = new MemoryConnection(server, counterTtlMs, label, events)
-    return {
-      server: connection,
-      clock: server.clock,
-      keyPrefix: '',
-      clustered: false,
-      disconnect: async () => connection.disconnect(),
-    }
-  })
+  const connect = connectToRecords(
+    ({ counterTtlMs, label }, events) => new MemoryConnection(server, counterTtlMs, label, events),
+  )
+  return new Holdfast(options, connect)
 }

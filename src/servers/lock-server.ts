@@ -9,7 +9,7 @@ import type {
   Released,
   SeenHold,
 } from './answers.ts'
-import type { CallFailure } from './call-failure.ts'
+import type { ConnectedServer } from './connected-server.ts'
 import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'
@@ -18,14 +18,13 @@ import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from './requests.ts'
 import type { KindClient, ServerKind } from './server-kind.ts'
-import type { ServerWords } from './server-words.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
  * The interface to one server, to several masters or to memory, where locks are stored. Each call
  * settles within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
-export interface LockServer extends Renewal {
+export interface LockServer extends ConnectedServer, Renewal {
   /**
    * Returns the requests of one lock. Keep the object while the lock is in use, because it may
    * store state of the lock.
@@ -46,11 +45,6 @@ export interface LockServer extends Renewal {
    */
   orderOf(rawName: string): string
   /**
-   * Returns an id of the server. All clients read the same id while the server runs. Null if the
-   * server reports no id.
-   */
-  identify(callMs: number): Promise<string | null>
-  /**
    * Returns the requests of another kind, as one client uses them. Left out if the server has no
    * other kinds.
    */
@@ -65,39 +59,10 @@ export interface LockServer extends Renewal {
    */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /**
-   * Why a lock on this server cannot be a vote of a RedLock. The words follow the name of the lock
-   * in an error. Null if the lock can be a vote.
-   */
-  readonly whyNoVote: string | null
-  readonly words: ServerWords
-  /** How long the server may still run a request after the request's deadline, in milliseconds. */
-  readonly lateAtMostMs: number
-  /**
-   * The address of a single server, for messages. It contains no login. Left out for several
-   * servers.
-   */
-  readonly address?: string
-  /**
-   * Why the server is unreachable. Undefined if the server is reachable or its state is unknown.
-   */
-  readonly whyDown: CallFailure | undefined
-  /**
-   * True if this client has ever reached the server. For a server in memory, false during an
-   * outage.
-   */
-  readonly everUp: boolean
-  /**
-   * Calls `onUp` after each new connection, even to another server. The returned function removes
-   * the callback.
-   */
-  onUp(onUp: () => void): () => void
-  connect(): void
-  /**
    * Called when the client closes. Resolves when no release and no other background work is
    * pending.
    */
   quiet(): Promise<void>
-  disconnect(): void
 }
 
 /**

@@ -15,15 +15,15 @@ export const WHAT_HAS_IT = {
 
 /**
  * Returns the error for a name that already belongs to another kind. The scripts answer with the
- * same words.
+ * same words, after the code of the error.
  */
 export function hasThisName(what: string): string {
-  return `WRONGTYPE ${what} has this name`
+  return `${what} has this name`
 }
 
 /**
  * Returns the words about the other kind in a refusal; undefined if the refusal has another reason.
  */
 export function conflictIn(refusal: string): string | undefined {
-  return /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(refusal)?.[1]
+  return /^(?:[A-Z]+ )?(an? .* has (?:this|the) name.*)$/s.exec(refusal)?.[1]
 }

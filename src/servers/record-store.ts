@@ -1,5 +1,6 @@
 import type { Clock } from '../kit/clock.ts'
-import type { ServerWords } from './server-words.ts'
+import type { ClientReports } from './client-reports.ts'
+import type { ConnectedServer } from './connected-server.ts'
 import type { Subscription } from './subscription.ts'
 
 /** A time that never comes. Unlike Infinity, it survives JSON. */
@@ -7,12 +8,13 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /**
  * A server without scripts, as one client uses it. It stores one record for each name. The folder
- * `records/` contains the protocols, which are the same for each store.
+ * `records/` contains the protocols, which are the same for each store. A failed call rejects with a
+ * `CallFailure`.
  */
-export interface RecordStore {
-  readonly words: ServerWords
+export interface RecordStore extends ConnectedServer {
   /** The clock of the client. */
   readonly clock: Clock
+  readonly reports: ClientReports
   /** True if the store can count the clients that listen to a channel. */
   readonly countsListeners: boolean
   /**
@@ -22,15 +24,30 @@ export interface RecordStore {
    * order of the calls.
    *
    * @param names different names
+   * @param callMs how long the call may take, in milliseconds. The call then fails with the
+   * `CallFailure` `unsent`, or `unknown` if the server may have stored the change. After this time,
+   * the store sends no change for this call
    * @param change receives one record for each name, without parts if the store has none. It
    * returns the answer, and the messages that the store publishes after the change
    */
   transact<T>(
     names: readonly string[],
+    callMs: number,
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): Promise<T>
-  /** @returns how many clients receive the message; null if the store cannot count them */
-  publish(channel: string, message: string): Promise<number | null>
+  /**
+   * @param callMs as in `transact`
+   * @returns how many clients receive the message; null if the store cannot count them
+   */
+  publish(channel: string, message: string, callMs: number): Promise<number | null>
+  /**
+   * Reads the names of all records in pages, each name once. A record that begins or ends meanwhile
+   * may be missing.
+   *
+   * @param prefix reads only names that begin with this text
+   * @param callMs how long the request for one page may take, as in `transact`
+   */
+  list(prefix: string, callMs: number): AsyncIterable<readonly string[]>
   /**
    * Calls `onMessage` with each message. Calls `onMessage` without a message when messages may have
    * been missed, and once after the subscription begins.

@@ -28,6 +28,8 @@ export interface RecordClient extends KindClient {
   /** How long the server remembers a token after its last use, in milliseconds; 0 means forever. */
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
+  /** How long a request in the background may take, in milliseconds. */
+  readonly callMs: number
   /** Calls `work` when the client closes. The client waits for the promise. */
   beforeClose(work: () => Promise<void>): void
 }

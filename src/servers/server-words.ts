@@ -6,6 +6,11 @@ export interface ServerWords {
   readonly ifSilent: string
   /** The words for the client that users need for kinds that independent masters do not have. */
   readonly oneServer: string
+  /**
+   * A space and the words after a conflict of kinds in an error, such as ` (WRONGTYPE)`. '' if the
+   * server has no such words.
+   */
+  readonly afterConflict: string
   /** Returns a space and the advice for an error of the server; '' if there is no advice. */
   stepAfter(reply: string): string
   /**

@@ -202,12 +202,12 @@ export class RetryBudget {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
     const words = withoutFullStop(failure.message)
+    const { words: server } = this.#limits
     const named = conflictIn(words)
     if (named !== undefined) {
-      const message = `${lock}: ${named} (WRONGTYPE). Use another name for one of the two.`
+      const message = `${lock}: ${named}${server.afterConflict}. Use another name for one of the two.`
       return new RedisRefusedError(message, this.#lockName, causeOf(failure))
     }
-    const { words: server } = this.#limits
     // The message of several masters already quotes each master.
     const isOfMasters = server.stepOfMasters?.(words) !== undefined
     const said = isOfMasters ? words : `${server.name} answered "${words}"`

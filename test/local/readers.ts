@@ -71,7 +71,7 @@ export class Readers {
 function readVerbs(there: MemoryConnection, rawName: string, remote: RemoteLock) {
   const on = <T>(reply: Reply<T>, verb: (readers: ReadersByOwner, record: OpenRecord) => T) =>
     replyWith(
-      changeRecord(there.store, rawName, (record) => verb(record.part(READERS).byOwner, record)),
+      changeRecord(there.store, rawName, 0, (record) => verb(record.part(READERS).byOwner, record)),
       reply,
     )
   const verbs: KindVerbs = {
@@ -122,7 +122,7 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
       renew: (leases, leaseMs) => {
         all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
         const names = leases.map((lease) => lease.rawName)
-        return changeRecords(there.store, names, (recordOf) =>
+        return changeRecords(there.store, names, 0, (recordOf) =>
           leases.map((lease) => {
             const { wireOwner } = lease
             const record = recordOf(lease.rawName)
@@ -152,7 +152,7 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
         }
         const held = (now: number) => ({ kind: 'held' as const, ttlMs: Math.max(...ends) - now })
         replyWith(
-          there.store.request(() => held(there.server.now)),
+          there.store.request(() => held(there.server.now), 0),
           reply,
         )
       },

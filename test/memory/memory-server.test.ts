@@ -164,17 +164,17 @@ test('a re-entry or a release with the token of an earlier hold is answered with
       1_000,
     ),
   ).toEqual(gone)
-  expect(await lock.inspect()).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
+  expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
 
 test('a client counts as one listener, however often it listens', async () => {
   const [one, two] = [newConnection(), newConnection()]
   const listening = [one, one, two].map((connection) => connection.lock('it').listen(() => {}))
-  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 2 })
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
   listening[0]?.stop()
-  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 2 })
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
   listening[1]?.stop()
-  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 1 })
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 1 })
   listening[2]?.stop()
 })
 

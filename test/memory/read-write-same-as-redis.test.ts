@@ -66,7 +66,7 @@ class Stage {
       // A failure of the test has no kind.
       if (!(failure instanceof CallFailure)) throw failure
       const { kind, permanent, message } = failure
-      return { kind, permanent, code: message.split(' ')[0] }
+      return { kind, permanent, isConflict: /^WRONGTYPE | has this name/.test(message) }
     }
   }
 

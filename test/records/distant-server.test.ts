@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast } from '../../src/index.ts'
+import type { Holdfast, Notes } from '../../src/index.ts'
+import { behind } from '../../src/kit/handle.ts'
+import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
-import { conflicts, newDistantClient } from '../support/distant-server.ts'
+import { network, newDistantClient } from '../support/distant-server.ts'
 
 /** The protocols on a server without scripts, where clients overtake each other between reading and writing. */
 const CLIENTS = 4
@@ -14,7 +16,7 @@ beforeEach(() => {
   // Its clock has microseconds, as that of a database.
   server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
   clients = Array.from({ length: CLIENTS }, () => newDistantClient(server))
-  conflicts.count = 0
+  network.conflicts = 0
 })
 afterEach(() => Promise.all(clients.map((client) => client.close())))
 
@@ -48,7 +50,7 @@ test.each<[string, (client: Holdfast) => { using(work: () => Promise<void>): Pro
   const { seen, work } = newWork()
   await all((client) => lockOf(client).using(work))
   expect(seen).toEqual({ now: 0, most: 1, done: CLIENTS * CALLS })
-  expect(conflicts.count).toBeGreaterThan(0)
+  expect(network.conflicts).toBeGreaterThan(0)
 })
 
 test('several locks are acquired together or not at all', async () => {
@@ -134,4 +136,29 @@ test('a name belongs to one kind at a time', async () => {
   await expect(client.getSemaphore('it').trySetPermits(1)).rejects.toThrow('a lock has this name')
   await lease?.release()
   expect(await client.getSemaphore('it').trySetPermits(1)).toBe(true)
+})
+
+test('clients report themselves to each other, until they close', async () => {
+  const [one, two] = clients as [Holdfast, Holdfast]
+  const about = await two.clientInfo(one.id)
+  expect(about).toMatchObject({ client: one.id, pid: process.pid })
+  await one.close()
+  expect(await two.clientInfo(one.id)).toBeNull()
+  expect(await two.clientInfo('nobody')).toBeNull()
+})
+
+test('clients read the notes about owners of other clients, until these clients close', async () => {
+  const [one, two] = clients as [Holdfast, Holdfast]
+  const notesOf = (client: Holdfast) =>
+    behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
+  const [notes, others] = [notesOf(one), notesOf(two)]
+  const owner = `${one.id}:1`
+  notes.set(owner, 'a note')
+  expect(await others.get(owner)).toBe('a note')
+  notes.set(owner, undefined)
+  expect(await others.get(owner)).toBeUndefined()
+  await one.close()
+  notes.set(owner, 'a late note')
+  notes.set(owner, undefined)
+  expect(server.reports.has(one.id)).toBe(false)
 })

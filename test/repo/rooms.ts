@@ -18,7 +18,8 @@ const kinds = folders.map((folder) => `locks/${folder}`)
 const engineMayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
-  'memory-client': ['holdfast', 'servers/memory'],
+  'memory-client': ['connect-records', 'holdfast', 'servers/memory'],
+  'connect-records': ['type connect', 'type servers', 'type servers/records'],
   holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'connect', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
@@ -194,11 +195,11 @@ const toolsMayImport: Record<string, string[]> = {
   'tools/dashboard/handler': ['tools/inspection', 'tools/kinds', 'type tools/history', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
   'tools/inspection': ['tools/kinds', 'index'],
-  'tools/inspection/memory': [
+  'tools/inspection/records': [
     'tools/inspection',
     'tools/kinds',
-    'memory-client',
-    'servers/memory',
+    'connect-records',
+    'servers',
     'servers/records',
     'index',
   ],

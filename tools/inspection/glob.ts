@@ -16,6 +16,11 @@ export function matcherOf(pattern: string): (name: string) => boolean {
   return (name) => matches(parts, Buffer.from(name))
 }
 
+/** Returns the text with which every name begins that matches the pattern. */
+export function prefixOf(pattern: string): string {
+  return /^[^*?[\\]*/.exec(pattern)?.[0] ?? ''
+}
+
 function partsOf(pattern: Buffer): (GlobPart | typeof STAR)[] {
   const parts: (GlobPart | typeof STAR)[] = []
   for (let i = 0; i < pattern.length; i++) {

@@ -1,10 +1,15 @@
 import { CallFailure } from '../call-failure.ts'
+import type { ClientReports } from '../client-reports.ts'
 import type { Outage, OutageListener } from '../outage.ts'
 import type { Changed, NameRecord, RecordStore, ServerMoment } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'
+import { memoryReports } from './memory-reports.ts'
 import { type MemoryLockServer, OUT } from './memory-server.ts'
 import { MEMORY_WORDS } from './memory-words.ts'
+
+/** The most names in one page of a list. */
+const PAGE = 100
 
 /** The failure of a request that the server ran before an outage and could not answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
@@ -15,8 +20,11 @@ const LOST = new CallFailure('unknown', 'the server in memory went down before i
  */
 export class MemoryRecordStore implements RecordStore {
   readonly server: MemoryLockServer
-  readonly countsListeners = true
+  readonly countsListeners: boolean = true
   readonly words = MEMORY_WORDS
+  readonly whyNoVote = 'is a lock in memory, which is not an independent master'
+  readonly lateAtMostMs = 0
+  readonly reports: ClientReports
   readonly #onOutage: OutageListener | undefined
   readonly #onUp = new Set<() => void>()
   #isConnected = false
@@ -29,6 +37,7 @@ export class MemoryRecordStore implements RecordStore {
 
   constructor(server: MemoryLockServer, onOutage?: OutageListener) {
     this.server = server
+    this.reports = memoryReports(this)
     this.#onOutage = onOutage
   }
 
@@ -38,13 +47,20 @@ export class MemoryRecordStore implements RecordStore {
 
   transact<T>(
     names: readonly string[],
+    callMs: number,
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): Promise<T> {
-    return this.request(() => this.server.transact(names, change))
+    return this.request(() => this.server.transact(names, change), callMs)
   }
 
-  publish(channel: string, message: string): Promise<number> {
-    return this.request(() => this.server.messages.publish(channel, message))
+  publish(channel: string, message: string, callMs: number): Promise<number | null> {
+    return this.request(() => this.server.messages.publish(channel, message), callMs)
+  }
+
+  async *list(prefix: string, callMs: number): AsyncGenerator<readonly string[]> {
+    const all = await this.request(() => [...this.server.records.keys()], callMs)
+    const names = all.filter((name) => name.startsWith(prefix))
+    for (let i = 0; i < names.length; i += PAGE) yield names.slice(i, i + PAGE)
   }
 
   listen(channel: string, onMessage: (message?: string) => void): Subscription {
@@ -52,7 +68,8 @@ export class MemoryRecordStore implements RecordStore {
     return this.server.messages.listen(channel, this, onMessage)
   }
 
-  request<T>(work: () => T): Promise<T> {
+  /** Ignores the time limit, because the server is in this process. */
+  request<T>(work: () => T, _callMs: number): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#isConnected) this.connect()
     const { server } = this
@@ -74,8 +91,17 @@ export class MemoryRecordStore implements RecordStore {
     })
   }
 
+  identify(callMs: number): Promise<string> {
+    return this.request(() => this.server.id, callMs)
+  }
+
   get whyDown(): CallFailure | undefined {
     return this.#closed ?? this.server.whyOut
+  }
+
+  /** True unless there is an outage now. */
+  get everUp(): boolean {
+    return this.server.whyOut === undefined
   }
 
   onUp(onUp: () => void): () => void {

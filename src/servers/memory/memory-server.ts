@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../kit/clock.ts'
 import { CallFailure } from '../call-failure.ts'
-import type { ClientInfo } from '../presence.ts'
 import type { Changed, NameRecord, ServerMoment } from '../record-store.ts'
 import { isEmpty } from '../records/plain-data.ts'
 import { Channels } from './channels.ts'
@@ -59,11 +58,8 @@ export class MemoryLockServer {
    */
   #lastUs = 0
   readonly messages: Channels<string>
-  /** The identities of the clients, by client id. */
-  readonly clients = new Map<string, ClientInfo>()
-  readonly notes = new Map<string, string>()
-  /** The locks that each client waits for, by client id, as `Presence.reportWaits` gives them. */
-  readonly waits = new Map<string, string>()
+  /** The reports of the clients, by client id. Each report has texts, by field. */
+  readonly reports = new Map<string, Map<string, string>>()
   /** The clock of the clients of this server. */
   readonly clock: Clock
   /** The failure of all requests during an outage; undefined without an outage. */

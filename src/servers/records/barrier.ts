@@ -99,11 +99,12 @@ export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
   what: WHAT,
   onRecords({ store }) {
     return (rawName) => {
-      const change = <T>(verb: (record: OpenRecord) => T) => changeRecord(store, rawName, verb)
+      const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
+        changeRecord(store, rawName, callMs, verb)
       return {
-        arrive: (arrival) => change((record) => arrive(record, arrival)),
-        withdraw: (id) => change((record) => withdraw(record, id)),
-        inspect: () => change(inspect),
+        arrive: (arrival, callMs) => change(callMs, (record) => arrive(record, arrival)),
+        withdraw: (id, callMs) => change(callMs, (record) => withdraw(record, id)),
+        inspect: (callMs) => change(callMs, inspect),
         listen: (onEnded) =>
           store.listen(channelOf(rawName), (message) =>
             onEnded(message === undefined ? undefined : Number(message)),

@@ -10,7 +10,7 @@ export const ELECTION: ServerKind<(rawName: string) => ElectionChannel> = {
   onRecords:
     ({ store }) =>
     (rawName) => ({
-      announce: (token) => store.publish(channelOf(rawName), String(token)),
+      announce: (token, callMs) => store.publish(channelOf(rawName), String(token), callMs),
       listen: (onChange) => store.listen(channelOf(rawName), () => onChange()),
     }),
 }

@@ -27,7 +27,7 @@ class RecordFairServer implements FairServer {
       acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
       endHold: (ending, reply) => replyWith(this.#endHold(rawName, ending), reply),
       abandon: (owner, untilMs, leaseMs) => {
-        const send = () => this.#endHold(rawName, { owner, token: '' })
+        const send = (callMs: number) => this.#endHold(rawName, { owner, token: '', callMs })
         const of = { rawName, owner }
         this.#client.pendingReleases.add({ send, of, untilMs, leaseMs })
       },
@@ -44,12 +44,13 @@ class RecordFairServer implements FairServer {
   beat(
     locks: readonly LocalPlaces[],
     listens: () => boolean,
+    callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
     const { store, counterMs } = this.#client
     const process = this.#process(listens())
     const all = locks.map(({ rawName, places }) => ({ rawName, asked: places() }))
     const names = locks.map(({ rawName }) => rawName)
-    return changeRecords(store, names, (recordOf) =>
+    return changeRecords(store, names, callMs, (recordOf) =>
       all.map(({ rawName, asked }) => beatOnce(recordOf(rawName), asked, process, counterMs)),
     )
   }
@@ -57,14 +58,17 @@ class RecordFairServer implements FairServer {
   #acquire(rawName: string, attempt: FairAttempt): Promise<QueueAnswer> {
     const { store, counterMs } = this.#client
     const process = this.#process(attempt.listens())
-    return changeRecord(store, rawName, (record) =>
+    return changeRecord(store, rawName, attempt.callMs, (record) =>
       acquireInTurn(record, attempt, process, counterMs),
     )
   }
 
-  #endHold(rawName: string, ending: Parameters<typeof endFairHold>[1]): Promise<Released> {
+  #endHold(
+    rawName: string,
+    ending: Parameters<typeof endFairHold>[1] & { readonly callMs: number },
+  ): Promise<Released> {
     const { store, clientId, counterMs } = this.#client
-    return changeRecord(store, rawName, (record) =>
+    return changeRecord(store, rawName, ending.callMs, (record) =>
       endFairHold(record, ending, clientId, counterMs),
     )
   }

@@ -154,21 +154,26 @@ export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = {
   what: WHAT,
   onRecords({ store }) {
     return (rawName) => {
-      const change = <T>(verb: (record: OpenRecord) => T) => changeRecord(store, rawName, verb)
-      const once = async <T>(request: OnceRequest, verb: (record: OpenRecord) => T) => {
+      const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
+        changeRecord(store, rawName, callMs, verb)
+      const once = async <T>(
+        request: OnceRequest,
+        callMs: number,
+        verb: (record: OpenRecord) => T,
+      ) => {
         const isInTime = request.startCopy(store.clock.monotonic())
         if (!isInTime) throw new CallFailure('unknown', TOO_LATE, undefined, true)
-        return change(verb)
+        return change(callMs, verb)
       }
       return {
-        trySetCount: (count, request) =>
-          once(request, (record) => trySetCount(record, count, request)),
-        countDown: (request, _callMs, round) =>
-          once(request, (record) => countDown(record, { request, round })),
-        delete: (request, _callMs, round) =>
-          once(request, (record) => deleteCount(record, { request, round })),
-        read: () => change(read),
-        inspect: () => change(inspect),
+        trySetCount: (count, request, callMs) =>
+          once(request, callMs, (record) => trySetCount(record, count, request)),
+        countDown: (request, callMs, round) =>
+          once(request, callMs, (record) => countDown(record, { request, round })),
+        delete: (request, callMs, round) =>
+          once(request, callMs, (record) => deleteCount(record, { request, round })),
+        read: (callMs) => change(callMs, read),
+        inspect: (callMs) => change(callMs, inspect),
         listen: (onWake) => store.listen(channelOf(rawName), () => onWake()),
       }
     }

@@ -45,21 +45,21 @@ export class RecordLock implements RemoteLock {
 
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     const { counterMs } = this.#client
-    this.#reply(reply, (record) => acquireLock(record, attempt, counterMs))
+    this.#reply(reply, attempt, (record) => acquireLock(record, attempt, counterMs))
   }
 
   reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
     const { counterMs } = this.#client
-    this.#reply(reply, (record) => reenterLock(record, reentry, counterMs))
+    this.#reply(reply, reentry, (record) => reenterLock(record, reentry, counterMs))
   }
 
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void {
     const { counterMs } = this.#client
-    this.#reply(reply, (record) => handOverLock(record, passing, counterMs))
+    this.#reply(reply, passing, (record) => handOverLock(record, passing, counterMs))
   }
 
   lower(ending: LoweredHold, reply: Reply<Released>): void {
-    this.#reply(reply, (record) => lowerLock(record, ending))
+    this.#reply(reply, ending, (record) => lowerLock(record, ending))
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
@@ -68,31 +68,35 @@ export class RecordLock implements RemoteLock {
     pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 
-  seen(): Promise<SeenHold | null> {
-    return this.#change(seenHold)
+  seen(callMs: number): Promise<SeenHold | null> {
+    return this.#change(callMs, seenHold)
   }
 
-  forceRelease(seen: SeenHold): Promise<boolean> {
-    return this.#change((record) => forceRelease(record, seen))
+  forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
+    return this.#change(callMs, (record) => forceRelease(record, seen))
   }
 
-  peek(): Promise<HolderFacts> {
-    return this.#change(holderFacts)
+  peek(callMs: number): Promise<HolderFacts> {
+    return this.#change(callMs, holderFacts)
   }
 
-  inspect(): Promise<LockFacts> {
-    return this.#change(lockFacts)
+  inspect(callMs: number): Promise<LockFacts> {
+    return this.#change(callMs, lockFacts)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
     return listenForHints(this.#client.store, lockChannel(this.#rawName), onHint)
   }
 
-  #reply<T>(reply: Reply<T>, verb: (record: OpenRecord) => T): void {
-    replyWith(this.#change(verb), reply)
+  #reply<T>(
+    reply: Reply<T>,
+    { callMs }: { readonly callMs: number },
+    verb: (record: OpenRecord) => T,
+  ): void {
+    replyWith(this.#change(callMs, verb), reply)
   }
 
-  #change<T>(verb: (record: OpenRecord) => T): Promise<T> {
-    return changeRecord(this.#client.store, this.#rawName, verb)
+  #change<T>(callMs: number, verb: (record: OpenRecord) => T): Promise<T> {
+    return changeRecord(this.#client.store, this.#rawName, callMs, verb)
   }
 }

@@ -101,26 +101,30 @@ export function refusal(what: string): CallFailure {
   return new CallFailure('refused', hasThisName(what), undefined, true)
 }
 
+/** @param callMs as in `RecordStore.transact` */
 export function changeRecord<T>(
   store: RecordStore,
   rawName: string,
+  callMs: number,
   change: (record: OpenRecord) => T,
 ): Promise<T> {
-  return changeRecords(store, [rawName], (recordOf) => change(recordOf(rawName)))
+  return changeRecords(store, [rawName], callMs, (recordOf) => change(recordOf(rawName)))
 }
 
 /**
  * Changes the records of several names, all or nothing.
  *
+ * @param callMs as in `RecordStore.transact`
  * @param change receives a function that returns the record of each of the names
  */
 export function changeRecords<T>(
   store: RecordStore,
   names: readonly string[],
+  callMs: number,
   change: (recordOf: (rawName: string) => OpenRecord) => T,
 ): Promise<T> {
   const different = [...new Set(names)]
-  return store.transact(different, (records, moment) => {
+  return store.transact(different, callMs, (records, moment) => {
     const messages: StoreMessage[] = []
     const opened = new Map(
       different.map((name, n) => {

@@ -31,24 +31,26 @@ class RecordPermits implements RemotePermits {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, waitId, beganAt, limit, leaseMs } = attempt
+    const { owner, permits, waits, isLast, waitId, beganAt, limit, leaseMs, callMs } = attempt
     const { clientId, counterMs, store } = this.#client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
     const given = { owner, permits, client: waits ? clientId : '', isLast, waitId, waitedMs, limit }
-    const acquired = this.#change((record) => acquireLeased(record, given, { leaseMs, counterMs }))
+    const terms = { leaseMs, counterMs }
+    const acquired = this.#change(callMs, (record) => acquireLeased(record, given, terms))
     replyWith(acquired, reply)
   }
 
-  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     const client = isLast ? this.#client.clientId : ''
     replyWith(
-      this.#change((record) => giveBackLeased(record, owner, client)),
+      this.#change(callMs, (record) => giveBackLeased(record, owner, client)),
       reply,
     )
   }
 
   stopWaiting(): void {
-    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs: 0 }
+    const { callMs } = this.#client
+    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs }
     this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
   }
 
@@ -59,16 +61,16 @@ class RecordPermits implements RemotePermits {
     )
   }
 
-  change(change: PermitChange): Promise<number> {
-    return this.#change((record) => changeLeased(record, change))
+  change(change: PermitChange, callMs: number): Promise<number> {
+    return this.#change(callMs, (record) => changeLeased(record, change))
   }
 
-  releaseIds(ids: readonly string[], request: Remembered): Promise<boolean> {
-    return this.#change((record) => releaseIds(record, ids, request))
+  releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean> {
+    return this.#change(callMs, (record) => releaseIds(record, ids, request))
   }
 
-  inspect(most: number): Promise<PermitFacts> {
-    return this.#change((record) => {
+  inspect(most: number, callMs: number): Promise<PermitFacts> {
+    return this.#change(callMs, (record) => {
       record.refuseOthers(WHAT_HAS_IT.permits)
       return permitFacts(record.part(POOL), most, record.nowMs)
     })
@@ -79,8 +81,8 @@ class RecordPermits implements RemotePermits {
     return listenToPool(store, this.#rawName, clientId, onHint)
   }
 
-  #change<T>(verb: (record: OpenRecord) => T): Promise<T> {
-    return changeRecord(this.#client.store, this.#rawName, verb)
+  #change<T>(callMs: number, verb: (record: OpenRecord) => T): Promise<T> {
+    return changeRecord(this.#client.store, this.#rawName, callMs, verb)
   }
 }
 
@@ -91,9 +93,13 @@ export const PERMITS: ServerKind<PermitServer> = {
     ownerId: permitsId,
     pool: (rawName) => new RecordPermits(client, rawName),
     groups: oneGroup,
-    renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
+    renew(
+      leases: readonly LeaseToRenew[],
+      leaseMs: number,
+      callMs: number,
+    ): Promise<RenewedLease[]> {
       const terms = { leaseMs, counterMs: client.counterMs }
-      return renewRecords(client.store, leases, (record, owner) =>
+      return renewRecords(client.store, leases, callMs, (record, owner) =>
         renewLeased(record, owner, terms),
       )
     },

@@ -39,27 +39,27 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
 
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void {
     const [given, terms] = [this.#attempt(attempt), this.#terms(attempt)]
-    this.#change(reply, (record) => acquireToRead(record, given, terms))
+    this.#change(reply, attempt, (record) => acquireToRead(record, given, terms))
   }
 
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
     const terms = this.#terms(reentry)
-    this.#change(reply, (record) => reenterToRead(record, reentry, terms))
+    this.#change(reply, reentry, (record) => reenterToRead(record, reentry, terms))
   }
 
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
     const [given, terms] = [this.#attempt(attempt), this.#terms(attempt)]
-    this.#change(reply, (record) => acquireToWrite(record, given, terms))
+    this.#change(reply, attempt, (record) => acquireToWrite(record, given, terms))
   }
 
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
     const terms = this.#terms(reentry)
-    this.#change(reply, (record) => reenterToWrite(record, reentry, terms))
+    this.#change(reply, reentry, (record) => reenterToWrite(record, reentry, terms))
   }
 
   lower(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     const { clientId } = this.#client
-    this.#change(reply, (record) => lowerReadWrite(record, ending, clientId, isLast))
+    this.#change(reply, ending, (record) => lowerReadWrite(record, ending, clientId, isLast))
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
@@ -79,8 +79,8 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
     this.abandon(sideId('', side), 0, WAITING_MS, isLast)
   }
 
-  inspect(): Promise<ReadWriteState> {
-    return changeRecord(this.#client.store, this.#rawName, readWriteFacts)
+  inspect(callMs: number): Promise<ReadWriteState> {
+    return changeRecord(this.#client.store, this.#rawName, callMs, readWriteFacts)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
@@ -97,8 +97,12 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
     return { leaseMs, counterMs: this.#client.counterMs }
   }
 
-  #change<T>(reply: Reply<T>, verb: (record: OpenRecord) => T): void {
-    replyWith(changeRecord(this.#client.store, this.#rawName, verb), reply)
+  #change<T>(
+    reply: Reply<T>,
+    { callMs }: { readonly callMs: number },
+    verb: (record: OpenRecord) => T,
+  ): void {
+    replyWith(changeRecord(this.#client.store, this.#rawName, callMs, verb), reply)
   }
 }
 
@@ -109,9 +113,9 @@ export const READ_WRITE: ServerKind<ReadWriteServer> = {
     ownerId: sideId,
     lock: (rawName) => new RecordReadWriteLock(client, rawName),
     groups: oneGroup,
-    renew(leases, leaseMs) {
+    renew(leases, leaseMs, callMs) {
       const terms = { leaseMs, counterMs: client.counterMs }
-      return renewRecords(client.store, leases, (record, owner) =>
+      return renewRecords(client.store, leases, callMs, (record, owner) =>
         renewReadWrite(record, owner, terms),
       )
     },

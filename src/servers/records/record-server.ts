@@ -1,5 +1,8 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { OwnInfo, Presence } from '../presence.ts'
 import type { RecordStore } from '../record-store.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
@@ -9,36 +12,40 @@ import { acquireAll } from './acquire-all.ts'
 import { renewLock } from './lock.ts'
 import { RecordLock } from './lock-requests.ts'
 import { changeRecords } from './open-record.ts'
+import { RecordPresence } from './record-presence.ts'
 import { oneGroup, renewRecords } from './renew-records.ts'
 
 const requestChannel = (clientId: string) => `requests ${clientId}`
 
-/**
- * The part of a `LockServer` that is the same for all servers without scripts: the locks of one
- * client.
- */
-export class RecordServer<S extends RecordStore> {
+/** The locks of one client on a server without scripts. */
+export class RecordServer<S extends RecordStore> implements LockServer {
   readonly store: S
   /**
    * How long the server remembers a token after the last use of the lock, in milliseconds; 0 means
    * forever.
    */
   readonly counterMs: number
+  /** How long a request in the background may take, in milliseconds. */
+  readonly callMs: number
   readonly pendingReleases: PendingReleases
   readonly requests: RequestChannel
+  readonly address?: string
+  #presence: Presence | undefined
   /** The work of the kinds when this client closes. */
   readonly #closings: (() => Promise<void>)[] = []
 
   /**
-   * @param callMs how long a release in the background may take, in milliseconds
+   * @param callMs how long a request in the background may take, in milliseconds
    * @param label the label of the client, for messages on diagnostics channels
    */
   constructor(store: S, counterMs: number, callMs: number, label: string) {
     this.store = store
     this.counterMs = counterMs
+    this.callMs = callMs
+    if (store.address !== undefined) this.address = store.address
     this.pendingReleases = new PendingReleases(callMs, label, store.clock)
     this.requests = {
-      send: (clientId, message) => store.publish(requestChannel(clientId), message),
+      send: (clientId, message, callMs) => store.publish(requestChannel(clientId), message, callMs),
       listen: (clientId, onMessage) => store.listen(requestChannel(clientId), onMessage),
     }
   }
@@ -52,23 +59,26 @@ export class RecordServer<S extends RecordStore> {
   }
 
   kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
-    const { store, counterMs, pendingReleases } = this
+    const { store, counterMs, callMs, pendingReleases } = this
     const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
-    return kind.onRecords({ ...client, store, counterMs, pendingReleases, beforeClose })
+    return kind.onRecords({ ...client, store, counterMs, callMs, pendingReleases, beforeClose })
   }
 
-  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     const terms = { leaseMs, counterMs: this.counterMs }
-    return renewRecords(this.store, leases, (record, owner) => renewLock(record, owner, terms))
+    return renewRecords(this.store, leases, callMs, (record, owner) =>
+      renewLock(record, owner, terms),
+    )
   }
 
   acquireAll(
     locks: readonly { readonly rawName: string; readonly owner: string }[],
     leaseMs: number,
+    callMs: number,
   ): Promise<JointAnswer> {
     const terms = { leaseMs, counterMs: this.counterMs }
     const names = locks.map(({ rawName }) => rawName)
-    return changeRecords(this.store, names, (recordOf) => {
+    return changeRecords(this.store, names, callMs, (recordOf) => {
       const all = locks.map(({ rawName, owner }) => ({ record: recordOf(rawName), owner }))
       return acquireAll(all, terms)
     })
@@ -83,9 +93,47 @@ export class RecordServer<S extends RecordStore> {
     return ''
   }
 
-  /** Called when the client closes. Resolves when no background work is pending. */
+  presenceFor(own: OwnInfo): Presence {
+    this.#presence = new RecordPresence(this.store.reports, this.callMs, own)
+    return this.#presence
+  }
+
+  identify(callMs: number): Promise<string | null> {
+    return this.store.identify(callMs)
+  }
+
+  get whyNoVote(): string | null {
+    return this.store.whyNoVote
+  }
+
+  get lateAtMostMs(): number {
+    return this.store.lateAtMostMs
+  }
+
+  get whyDown(): CallFailure | undefined {
+    return this.store.whyDown
+  }
+
+  get everUp(): boolean {
+    return this.store.everUp
+  }
+
+  onUp(onUp: () => void): () => void {
+    return this.store.onUp(onUp)
+  }
+
+  connect(): void {
+    this.store.connect()
+  }
+
   async quiet(): Promise<void> {
     await this.pendingReleases.quiet()
     for (const work of this.#closings) await work()
+  }
+
+  disconnect(): void {
+    this.pendingReleases.stopAll()
+    this.#presence?.withdraw()
+    this.store.disconnect()
   }
 }

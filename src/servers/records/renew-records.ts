@@ -14,10 +14,11 @@ import { changeRecords, type OpenRecord } from './open-record.ts'
 export function renewRecords(
   store: RecordStore,
   leases: readonly LeaseToRenew[],
+  callMs: number,
   renew: (record: OpenRecord, owner: string) => Remaining,
 ): Promise<RenewedLease[]> {
   const names = leases.map(({ rawName }) => rawName)
-  const renewed = changeRecords(store, names, (recordOf) =>
+  const renewed = changeRecords(store, names, callMs, (recordOf) =>
     leases.map(({ rawName, wireOwner }) => renew(recordOf(rawName), wireOwner)),
   )
   return renewed.catch((failure: CallFailure) => leases.map(() => failure))

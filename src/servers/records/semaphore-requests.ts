@@ -78,7 +78,7 @@ class RecordSemaphores implements SemaphoreServer {
   async #forgetAll(): Promise<void> {
     const forgotten = [...this.#answered.keys()].map((rawName) => {
       const ids = this.takeIds(rawName)
-      return changeRecord(this.client.store, rawName, (record) =>
+      return changeRecord(this.client.store, rawName, this.client.callMs, (record) =>
         forgetResults(record.part(POOL).results, ids),
       )
     })
@@ -96,11 +96,11 @@ class RecordSemaphore implements RemoteSemaphore {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, waitId, beganAt } = attempt
+    const { owner, permits, waits, isLast, waitId, beganAt, callMs } = attempt
     const { store, clientId } = this.#host.client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
     const given = { permits, client: waits ? clientId : '', isLast, waitId, waitedMs }
-    const acquired = this.#change(owner, (record, request) =>
+    const acquired = this.#change(owner, callMs, (record, request) =>
       acquirePermits(record, request, given),
     )
     replyWith(acquired, {
@@ -112,46 +112,48 @@ class RecordSemaphore implements RemoteSemaphore {
     })
   }
 
-  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
-    replyWith(this.#giveBack(owner, isLast, 0), reply)
+  giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
+    replyWith(this.#giveBack(owner, isLast, callMs, 0), reply)
   }
 
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     const { store, pendingReleases } = this.#host.client
     this.#host.unacknowledge(this.#rawName, owner)
     const keptMs = untilMs > store.clock.monotonic() ? this.#host.keptMs : 0
-    const send = () => this.#giveBack(owner, isLast(), keptMs)
+    const send = (callMs: number) => this.#giveBack(owner, isLast(), callMs, keptMs)
     const of = { rawName: this.#rawName, owner }
     pendingReleases.add({ send, of, untilMs, leaseMs: GIVING_BACK_MS })
   }
 
   stopWaiting(): void {
-    const { store, clientId } = this.#host.client
-    const removed = changeRecord(store, this.#rawName, (record) => removeWaiter(record, clientId))
+    const { store, clientId, callMs } = this.#host.client
+    const removed = changeRecord(store, this.#rawName, callMs, (record) =>
+      removeWaiter(record, clientId),
+    )
     // If the request is lost, the place expires by itself.
     removed.catch(() => {})
   }
 
-  add(change: Addition): Promise<boolean> {
-    return this.#acknowledged(change.id, (record, request) =>
+  add(change: Addition, callMs: number): Promise<boolean> {
+    return this.#acknowledged(change.id, callMs, (record, request) =>
       addFreePermits(record, request, change),
     )
   }
 
   addLater(change: Addition): void {
-    const send = () => this.add(change)
+    const send = (callMs: number) => this.add(change, callMs)
     this.#host.client.pendingReleases.add({ send, untilMs: 0, leaseMs: GIVING_BACK_MS })
   }
 
-  change(change: SemaphoreChange): Promise<number> {
-    return this.#acknowledged(change.id, (record, request) =>
+  change(change: SemaphoreChange, callMs: number): Promise<number> {
+    return this.#acknowledged(change.id, callMs, (record, request) =>
       changePermits(record, request, change),
     )
   }
 
-  inspect(most: number) {
+  inspect(most: number, callMs: number) {
     const { store } = this.#host.client
-    return changeRecord(store, this.#rawName, (record) => inspectPermits(record, most))
+    return changeRecord(store, this.#rawName, callMs, (record) => inspectPermits(record, most))
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
@@ -159,24 +161,31 @@ class RecordSemaphore implements RemoteSemaphore {
     return listenToPool(store, this.#rawName, clientId, onHint)
   }
 
-  #giveBack(owner: string, isLast: boolean, keptMs: number): Promise<Released> {
+  #giveBack(owner: string, isLast: boolean, callMs: number, keptMs: number): Promise<Released> {
     const client = isLast ? this.#host.client.clientId : ''
     return this.#change(
       owner,
+      callMs,
       (record, request) => giveBackPermits(record, request, client),
       keptMs,
     )
   }
 
-  async #acknowledged<T>(id: string, verb: StoredVerb<T>): Promise<T> {
-    const answer = await this.#change(id, verb)
+  async #acknowledged<T>(id: string, callMs: number, verb: StoredVerb<T>): Promise<T> {
+    const answer = await this.#change(id, callMs, verb)
     this.#host.acknowledge(this.#rawName, id)
     return answer
   }
 
-  #change<T>(id: string, verb: StoredVerb<T>, keptMs = this.#host.keptMs): Promise<T> {
+  #change<T>(
+    id: string,
+    callMs: number,
+    verb: StoredVerb<T>,
+    keptMs = this.#host.keptMs,
+  ): Promise<T> {
+    const { store } = this.#host.client
     const request = { id, keptMs, answered: this.#host.takeIds(this.#rawName) }
-    return changeRecord(this.#host.client.store, this.#rawName, (record) => verb(record, request))
+    return changeRecord(store, this.#rawName, callMs, (record) => verb(record, request))
   }
 }
 

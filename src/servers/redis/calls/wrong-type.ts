@@ -75,8 +75,8 @@ export async function explained(
       const type = await send((client) => client.type(name))
       if (type === 'none' || type === wanted) continue
       const what = await send((client) => whatIs(client, name, type, kinds))
-      const reply = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
-      return refusal(reply, failure.cause ?? failure)
+      const words = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
+      return refusal(`WRONGTYPE ${words}`, failure.cause ?? failure)
     }
   } catch {
     // The login may lack the right to use this command. Then the given failure is returned.
@@ -92,8 +92,7 @@ function isRawName(key: string): boolean {
   return !/^(redisson|holdfast)_|:timeout$|:rwlock_timeout:\d+$/.test(key)
 }
 
-const hasTheName = (what: string, name: string) =>
-  `WRONGTYPE ${what} has the name ${JSON.stringify(name)}`
+const hasTheName = (what: string, name: string) => `${what} has the name ${JSON.stringify(name)}`
 
 async function whatIs(
   client: RedisClient,

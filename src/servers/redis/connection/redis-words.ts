@@ -36,5 +36,6 @@ export const REDIS_WORDS: ServerWords = {
   ifSilent:
     'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
   oneServer: 'client with `redis`',
+  afterConflict: ' (WRONGTYPE)',
   stepAfter,
 }

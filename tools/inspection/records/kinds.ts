@@ -73,7 +73,7 @@ export const READ_KINDS: readonly ReadKind[] = [
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })
-    // On a server in memory, a token is the time of its grant, in µs.
+    // On a server without scripts, a token is the time of its grant, in µs.
     const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
     return {
       kind: isElection ? 'election' : 'lock',

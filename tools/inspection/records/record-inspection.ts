@@ -1,0 +1,230 @@
+import { connectToRecords } from '../../../src/connect-records.ts'
+import { Holdfast } from '../../../src/index.ts'
+import { CallFailure } from '../../../src/servers/call-failure.ts'
+import { conflictIn } from '../../../src/servers/number-kind.ts'
+import { readClientInfo } from '../../../src/servers/presence.ts'
+import type { RecordStore } from '../../../src/servers/record-store.ts'
+import { lastToken } from '../../../src/servers/records/counter.ts'
+import { changeRecord, type OpenRecord } from '../../../src/servers/records/open-record.ts'
+import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
+import { ABOUT, WAITS } from '../../../src/servers/records/record-presence.ts'
+import { RecordServer } from '../../../src/servers/records/record-server.ts'
+import { type RowKind, viewOf } from '../../kinds/all.ts'
+import { newDetail, withProcesses } from '../conclude.ts'
+import { matcherOf, prefixOf } from '../glob.ts'
+import type {
+  Forced,
+  Inspection,
+  ListOptions,
+  LockDetail,
+  LockRow,
+  ProcessFacts,
+  ReleaseReason,
+  SeenHolder,
+} from '../inspection.ts'
+import { permitsOf } from '../owner-ids.ts'
+import { refuseForce } from '../refuse-force.ts'
+import { waitsIn } from '../reported-waits.ts'
+import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
+import { rowOf } from '../row-of.ts'
+import { READ_KINDS } from './kinds.ts'
+
+/** The time limit of a request, in milliseconds. */
+const CALL_MS = 1_000
+
+/** The reports of all clients, by client id. */
+interface Reports {
+  readonly about: ReadonlyMap<string, string>
+  readonly waits: ReadonlyMap<string, string>
+}
+
+/** Inspects the locks of a server without scripts, with the requests that every client can send. */
+export class RecordInspection implements Inspection {
+  readonly address: string
+  readonly unreachable = []
+  readonly isIncomplete = false
+  readonly #openStore: () => RecordStore
+  readonly #server: RecordServer<RecordStore>
+  readonly #client: Holdfast
+  #commands = 0
+
+  /**
+   * @param openStore returns a new connection to the server
+   * @param address the address of the server, as text for users
+   */
+  constructor(openStore: () => RecordStore, address: string) {
+    this.#openStore = openStore
+    this.address = address
+    this.#server = newServer(openStore())
+    this.#client = newClient('inspection', this.#server)
+  }
+
+  get cost() {
+    return { commands: this.#commands, bytes: 0, tookMs: 0 }
+  }
+
+  async *list({ pattern, heldOnly = false, signal }: ListOptions = {}) {
+    const isMeant = pattern === undefined ? () => true : matcherOf(pattern)
+    const prefix = pattern === undefined ? '' : prefixOf(pattern)
+    try {
+      for await (const names of this.#server.store.list(prefix, CALL_MS)) {
+        signal?.throwIfAborted()
+        const keys = names.filter(isMeant)
+        if (keys.length === 0) continue
+        const rows = await this.read(keys)
+        yield rows.filter(({ holders }) => !heldOnly || holders.length > 0)
+      }
+    } catch (error) {
+      throw failureForUser(error)
+    }
+  }
+
+  /** Yields nothing, because each part of a record expires by itself. */
+  async *listEndless() {}
+
+  async read(keys: readonly string[]): Promise<readonly LockRow[]> {
+    const reports = await this.#readReports()
+    const details = await Promise.all(keys.map((key) => this.#inspect(key, reports)))
+    return details.flatMap((detail) => (detail === null ? [] : [rowOf(detail)]))
+  }
+
+  async inspect(key: string): Promise<LockDetail | null> {
+    return this.#inspect(key, await this.#readReports())
+  }
+
+  async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
+    const nowMs = await this.#read(key, (record) => record.nowMs)
+    const found = await this.#find(key, nowMs)
+    if (found === null) return null
+    // The token is read after the holders. So it is not below the token of any of these holders.
+    const token = await this.#read(key, lastToken)
+    const detail = newDetail(key, found.kind, token || null, found)
+    const processOf = (client: string) => processIn(reports, client)
+    return withProcesses(detail, processOf, this.#waitersFor(key, reports))
+  }
+
+  async forceRelease(key: string, seen: SeenHolder): Promise<Forced> {
+    const found = await this.inspect(key)
+    const { kind = 'lock', holders = [], token = null } = found ?? {}
+    refuseForce(kind, key, seen.owner, holders)
+    const isReleased = await this.#release(kind, key, seen, holders).catch((error: unknown) => {
+      throw failureForUser(error)
+    })
+    if (isReleased) return { outcome: 'released', fence: fenceOf(kind, holders, token) }
+    return { outcome: kind === 'permits' || holders.length === 0 ? 'free' : 'changed', fence: null }
+  }
+
+  requestRelease(key: string, owners: readonly string[], reason: ReleaseReason) {
+    const client = newClient(labelOf(reason), newServer(this.#openStore()))
+    return requestRelease(client, key, owners, reason)
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close()
+  }
+
+  async #read<T>(key: string, read: (record: OpenRecord) => T): Promise<T> {
+    try {
+      return await changeRecord(this.#server.store, key, CALL_MS, read)
+    } catch (error) {
+      throw failureForUser(error)
+    }
+  }
+
+  /**
+   * Tries the kinds one after the other. Returns the state from the first kind that has this name,
+   * or null.
+   */
+  async #find(key: string, nowMs: number): ReturnType<(typeof READ_KINDS)[number]> {
+    for (const read of READ_KINDS) {
+      this.#commands++
+      try {
+        const found = await read(this.#client, key, nowMs)
+        if (found !== null) return found
+      } catch (error) {
+        // The client refuses the name, because another kind uses the name.
+        if (!isConflict(error)) throw errorForUser(error)
+      }
+    }
+    return null
+  }
+
+  /** @returns true if the holder lost the lock or the permits by this call */
+  async #release(
+    kind: RowKind,
+    key: string,
+    { owner, token }: SeenHolder,
+    holders: LockDetail['holders'],
+  ): Promise<boolean> {
+    if (kind === 'permits') {
+      const ids = permitsOf(owner, holders)
+      return ids.length > 0 && this.#client.getPermitExpirableSemaphore(key).release(ids)
+    }
+    if (kind === 'read-write') {
+      const own = { clientId: this.#client.id, label: '', outageMs: CALL_MS }
+      return this.#server.kind(READ_WRITE, own).lock(key).forceRelease(owner, CALL_MS)
+    }
+    return this.#server.lock(key).forceRelease({ owner, token }, CALL_MS)
+  }
+
+  async #readReports(): Promise<Reports> {
+    const { reports } = this.#server.store
+    try {
+      const [about, waits] = await Promise.all([
+        reports.ofAll(ABOUT, CALL_MS),
+        reports.ofAll(WAITS, CALL_MS),
+      ])
+      return { about, waits }
+    } catch (error) {
+      throw failureForUser(error)
+    }
+  }
+
+  /** Returns the clients that reported a wait for this lock. */
+  #waitersFor(key: string, { waits }: Reports) {
+    const { wall } = this.#server.store.clock.now()
+    return [...waits].flatMap(([client, text]) => {
+      const since = new Map(waitsIn(text)).get(key)
+      return since === undefined ? [] : [{ client, waitedMs: Math.round(wall - since) }]
+    })
+  }
+}
+
+function newServer(store: RecordStore): RecordServer<RecordStore> {
+  // An inspection acquires nothing, so the time for which the server remembers a token has no effect.
+  return new RecordServer(store, 0, CALL_MS, '')
+}
+
+function newClient(label: string, server: RecordServer<RecordStore>): Holdfast {
+  const connect = connectToRecords(() => server)
+  return new Holdfast({ label, presence: false }, connect)
+}
+
+/** True if the server refused a name because another kind uses the name. */
+function isConflict(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof CallFailure && conflictIn(cause.message) !== undefined
+}
+
+/** Returns a failure of the server as a readable Error. */
+function failureForUser(error: unknown): unknown {
+  return error instanceof CallFailure
+    ? new Error(error.message, { cause: error })
+    : errorForUser(error)
+}
+
+/**
+ * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a report
+ * does not say when it was stored. The server deletes the report at the latest some minutes after
+ * the client has ended.
+ */
+function processIn({ about }: Reports, client: string): ProcessFacts | null {
+  const info = readClientInfo(client, about.get(client) ?? null)
+  if (info === null) return null
+  const { label, host, pid } = info
+  return { client, label, host, pid, seenMs: 0, wireVersion: null }
+}
+
+function fenceOf(kind: RowKind, holders: readonly unknown[], token: number | null): number | null {
+  return holders.length === 1 && viewOf(kind).hasFence !== false ? token : null
+}
