@@ -9,6 +9,7 @@ export const WHAT_HAS_IT = {
   lock: 'a lock',
   readWrite: 'a read-write lock',
   latch: 'a latch',
+  barrier: 'a cyclic barrier',
   permits: 'a semaphore with leases',
   semaphore: 'a semaphore without leases',
 } as const
