@@ -17,7 +17,7 @@ interface ElectionClient {
   newOwner(suffix: string): Owner
   /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
-  /** As in `ServerWords`. */
+  /** The words of error messages for a client with a single server, which an election needs. */
   readonly oneServer: string
 }
 

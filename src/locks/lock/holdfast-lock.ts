@@ -65,7 +65,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Identifies the lock object in warnings about self-waits. All sides of one read-write lock share this identity.
+   * This object gets a warning about self-waits at most once. All sides of one read-write lock
+   * share the object.
    *
    * @internal
    */
@@ -111,7 +112,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Ends the current hold, but no later hold, even when the client has to send the request again. A holder in this
+   * Ends the present hold. A later hold stays, even if the client has to send the request again. A holder in this
    * client is notified at once. A holder in another client notices the end at its next renewal. With a fixed lease, the
    * holder notices the end at its next check, or when the lease ends. Until then the holder continues.
    *
@@ -177,8 +178,8 @@ export class HoldfastLock extends ContendedLock {
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param leaseHolder stores the lease for `unlock()`
-   * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this
-   *   call alone
+   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if the owner existed before
+   * the call
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
