@@ -89,7 +89,10 @@ export class Barriers {
     }))
   }
 
-  /** Rejects all calls that wait. Resolves when their parties have left, or after `commandTimeoutMs` and 50 ms. */
+  /**
+   * Rejects all calls that wait. Resolves when their parties have left, at the latest after
+   * `commandTimeoutMs` plus 50 ms.
+   */
   async shutDown(): Promise<void> {
     this.#closed = true
     for (const party of [...this.#parties]) party.reject(closedError())

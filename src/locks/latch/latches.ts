@@ -131,7 +131,8 @@ export class Latches {
   /**
    * Rejects all calls that wait.
    *
-   * @returns resolves when all changes are settled, or after `commandTimeoutMs` and 50 ms
+   * @returns resolves when all changes are settled, at the latest after `commandTimeoutMs` plus 50
+   * ms
    */
   async shutDown(): Promise<void> {
     this.#closed = true
