@@ -27,9 +27,6 @@ const readAwait = shape('The options of await()', {
   signal: abortSignal,
 })
 
-/**
- * Checks the arguments of `await`. Returns the options, with Infinity as the default of `waitMs`.
- */
 export function awaitArguments(name: string, options: unknown, others: readonly unknown[]) {
   assertNoMore(others)
   const { parties, ...limits } = readAwait(options)

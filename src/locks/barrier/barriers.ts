@@ -11,8 +11,8 @@ import type { PartyOptions } from './await-arguments.ts'
 import { Party } from './party.ts'
 
 /**
- * The client keeps at most this many answered ids for one barrier, and keeps ids for at most this
- * many barriers.
+ * For one barrier, the client keeps at most this many ids of arrivals with a known outcome. It
+ * keeps such ids for at most this many barriers.
  */
 const MOST_ANSWERED = 100
 

@@ -56,7 +56,8 @@ export class Party {
   #countsUntil = 0
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
   /**
-   * The number of sent arrivals without a known outcome. The server may still count such a request.
+   * The number of sent requests to arrive whose outcome is unknown. The server may still count such
+   * a request.
    */
   #unanswered = 0
   #resolve!: (passed: boolean) => void

@@ -82,8 +82,8 @@ export class FairQueue implements QueuedWaiters {
     if (place !== undefined) {
       place.onGrant(token, path)
       // If the last answer about this place is too old, the waiter must send a request before it
-      // uses this grant. In a long queue, a heartbeat is then sent at once. It refreshes many
-      // places, so that the next waiters need no such request.
+      // uses this grant. In a long queue, the client then sends a heartbeat at once. This heartbeat
+      // refreshes many places, so that the next waiters need no such request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // No hold has this token, so the waiter has left the queue. The client releases the late grant,

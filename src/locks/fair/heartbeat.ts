@@ -29,7 +29,7 @@ const LOCK_COSTS = 10
 
 /**
  * After the last wait, the subscription to grants stays open for this many heartbeats, because
- * another wait often follows. The server relies on a seen subscription for up to 0.75 s.
+ * another wait often follows. For up to 0.75 s, the server does not check that it still exists.
  */
 const LINGER_BEATS = 3
 

@@ -127,7 +127,8 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. A shorter result contains the last place.
+ * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, no place
+ * follows.
  */
 function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

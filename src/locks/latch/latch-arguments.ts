@@ -9,7 +9,6 @@ const readAwait = shape('The options of await()', {
   signal: abortSignal,
 })
 
-/** Checks the options of `await`. Returns the options, with Infinity as the default of `waitMs`. */
 export function awaitArguments(options: unknown = {}, others: readonly unknown[]) {
   assertNoMore(others)
   return readAwait(options)

@@ -86,7 +86,9 @@ export class Latches {
     })
   }
 
-  /** Sends a request that changes nothing. */
+  /**
+   * Sends a request that only reads. `failed` says what was not done, for the error of an outage.
+   */
   request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
     return this.#request(name, call, () => failed)
   }
@@ -115,7 +117,6 @@ export class Latches {
     return awaiter.promise
   }
 
-  /** The calls of this client that await a latch. */
   get waiting(): WaitingEntry[] {
     const now = this.#limits.clock.monotonic()
     return [...this.#awaited].map(({ name, waitMs, beganAt }) => ({

@@ -9,7 +9,6 @@ import { LeaderElection } from './leader-election.ts'
 import { electionLabel } from './leader-options.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
-/** The members of the client that elections need. */
 interface ElectionClient {
   readonly id: string
   readonly label: string

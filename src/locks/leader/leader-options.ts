@@ -54,7 +54,6 @@ export function electionLabel(options: unknown, ofClient: string): string {
   return label
 }
 
-/** Checks the options of `lead`, and returns them with their defaults. */
 export const leadOptions = shape('The options of lead()', {
   signal: abortSignal,
   again: or(boolean, false),

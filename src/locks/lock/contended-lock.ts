@@ -72,7 +72,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Returns the owner ids of the holders, according to the server.
    *
-   * @param failed the failed action in words, for the error of an outage
+   * @param failed what was not done, for the error of an outage: for example `not inspected`
    * @internal
    */
   protected async holders(failed: string): Promise<string[]> {

@@ -65,8 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * This object gets a warning about self-waits at most once. All sides of one read-write lock
-   * share the object.
+   * The object that gets a warning about self-waits at most once. All sides of one read-write lock share this object.
    *
    * @internal
    */
@@ -136,7 +135,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Returns the holder, its hold count and the remaining lease, according to Redis.
    *
-   * @param failed the failed action in words, for the error of an outage
+   * @param failed what was not done, for the error of an outage
    * @internal
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {
@@ -178,8 +177,8 @@ export class HoldfastLock extends ContendedLock {
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param leaseHolder stores the lease for `unlock()`
-   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if the owner existed before
-   * the call
+   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other calls may have this
+   * owner
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */

@@ -7,7 +7,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How Holdfast makes one acquisition. The options of the caller are not included. */
+/** How code of Holdfast makes one acquisition, in addition to the options of the caller. */
 export interface Manner {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
@@ -48,7 +48,7 @@ export interface OneLock {
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
-  /** @param failed the failed action in words, for the error of an outage */
+  /** @param failed what was not done, for the error of an outage: for example `not inspected` */
   peek(failed: string): Promise<HolderFacts>
   /**
    * Returns the hold count of the owner with this owner id, according to the server. 0 if that owner
@@ -69,8 +69,8 @@ export function nextNumber(): number {
  * Makes the request for one acquisition by a lock object.
  *
  * @param leaseHolder stores the lease for `unlock()`
- * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if the owner
- * was not made for this call alone
+ * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other
+ * calls may have this owner
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind'> &

@@ -76,11 +76,11 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Called before an acquisition. Returns a self-wait if the acquisition must wait for a hold of the
- * same client, because the acquisition cannot re-enter this hold. Otherwise returns undefined.
+ * Returns a self-wait if the next acquisition by `lock` must wait for a hold of the same client,
+ * because the acquisition cannot re-enter this hold. Otherwise returns undefined.
  *
  * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
- *   if the acquisition is for an owner that existed before the call
+ * if the acquisition is for an owner that existed before the call
  */
 export function selfWaitOf(lock: WaitingLock, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)

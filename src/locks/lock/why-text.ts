@@ -1,9 +1,7 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 
-/**
- * An explanation without its text. The client makes the text only when a caller asks for the text.
- */
+/** The facts of an explanation. The client makes the text only when a caller asks for the text. */
 export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
   /** The error of the attempt; undefined if the lock was held. */
   readonly reason?: unknown

@@ -50,8 +50,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // Only the first waiter of a client for a lock sends requests. So another waiter uses the last
-  // answer to the first waiter, if it came during its own wait.
+  // Only the first waiter of a client for a lock sends requests. Another waiter uses the last
+  // answer to the first waiter, if this answer arrived during its own wait.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)

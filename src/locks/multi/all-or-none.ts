@@ -235,7 +235,7 @@ export class AllOrNone {
     throw silentError(name, what, registry.limits)
   }
 
-  /** Releases leases within the time limit. The client retries unconfirmed releases later. */
+  /** Releases leases. The client retries unconfirmed releases in the background. */
   async #letGo(which: readonly WantedLock[] = this.#wanted): Promise<void> {
     const leases = which.flatMap((one) => this.#taken.get(one) ?? [])
     for (const one of which) this.#taken.delete(one)

@@ -35,7 +35,10 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/** The members that all sides of one lock share. `whole` gets a self-wait warning at most once. */
+/**
+ * The members that all sides of one lock share. All sides get a self-wait warning about `whole`
+ * only once.
+ */
 interface OneObject {
   readonly number: number
   readonly whole: object
@@ -190,9 +193,7 @@ class Side extends HoldfastLock {
     )
   }
 
-  /**
-   * Throws an `UpgradeError` if a reader requests another side, because it would wait for itself.
-   */
+  /** Throws an `UpgradeError` if the request would make a reader wait for itself. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return

@@ -21,7 +21,6 @@ const WARN_MS = 500
  */
 const RECENT_MS = 1_500
 
-/** The members of one semaphore in one client that {@link PermitSights} needs. */
 interface SightedSemaphore {
   readonly name: string
   readonly rawName: string
@@ -29,7 +28,6 @@ interface SightedSemaphore {
   readonly services: { readonly clock: Clock }
 }
 
-/** The members of the client that {@link PermitSights} needs. */
 export interface Watching {
   readonly clients: Pick<Clients, 'mayLearn' | 'learn'>
   readonly warnings: SemaphoreWarnings

@@ -13,7 +13,6 @@ import { PermitSights, type Watching } from './permit-sights.ts'
  */
 const ASK_AGAIN_MS = 1_000
 
-/** The members of one semaphore in one client that the requests need. */
 interface WaitedSemaphore {
   readonly name: string
   readonly rawName: string
