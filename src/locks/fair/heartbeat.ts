@@ -21,7 +21,7 @@ import { MOST_IN_ONE, type Places } from './places.ts'
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** A client sends this many heartbeats at a time for the locks of one slot. */
+/** A client sends this many heartbeats at a time for the locks of one server and slot. */
 const AT_A_TIME = 4
 
 /** The cost of one lock in a heartbeat, in units of the cost of one place. */

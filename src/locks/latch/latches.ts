@@ -87,7 +87,8 @@ export class Latches {
   }
 
   /**
-   * Sends a request that only reads. `failed` says what was not done, for the error of an outage.
+   * Sends a request that only reads. `failed` gives words for the error of an outage, such as `not
+   * inspected`.
    */
   request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
     return this.#request(name, call, () => failed)

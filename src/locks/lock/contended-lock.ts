@@ -72,7 +72,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Returns the owner ids of the holders, according to the server.
    *
-   * @param failed what was not done, for the error of an outage: for example `not inspected`
+   * @param failed words for the error of an outage, such as `not inspected`
    * @internal
    */
   protected async holders(failed: string): Promise<string[]> {

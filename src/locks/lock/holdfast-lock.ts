@@ -135,7 +135,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Returns the holder, its hold count and the remaining lease, according to Redis.
    *
-   * @param failed what was not done, for the error of an outage
+   * @param failed words for the error of an outage, such as `not inspected`
    * @internal
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {

@@ -48,7 +48,7 @@ export interface OneLock {
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
-  /** @param failed what was not done, for the error of an outage: for example `not inspected` */
+  /** @param failed words for the error of an outage, such as `not inspected` */
   peek(failed: string): Promise<HolderFacts>
   /**
    * Returns the hold count of the owner with this owner id, according to the server. 0 if that owner
