@@ -47,7 +47,7 @@ export class FairQueue implements QueuedWaiters {
     this.#heartbeat.join(this)
   }
 
-  /** Called when this client neither holds the lock nor waits for the lock. */
+  /** Removes this queue from the heartbeat, which then refuses grants for this lock. */
   stopHeartbeat(): void {
     this.#heartbeat.remove(this)
   }
@@ -75,19 +75,19 @@ export class FairQueue implements QueuedWaiters {
     if (!waiter.asking) abandonId(this.#lock, waiter)
   }
 
-  /** Called when a message, a heartbeat or a release reports that this owner id has the lock. */
+  /** Handles a report that this owner id has the lock. */
   onGrant(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.onGrant(token, path)
       // If the last answer about this place is too old, the waiter must send a request before it
-      // uses this grant. In a long queue, a heartbeat is then sent at once. It refreshes many
-      // places, so that the next waiters need no such request.
+      // uses this grant. In a long queue, the client then sends a heartbeat at once. This heartbeat
+      // refreshes many places, so that the next waiters need no such request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // The waiter has left the queue. Its late grant is released, because it would block the queue
-    // until the claim window ends.
+    // No hold has this token, so the waiter has left the queue. The client releases the late grant,
+    // because it would block the queue until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.#inTurn, owner, token)
     }
@@ -123,8 +123,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Called when the lock may be free. Wakes the first waiter, whose request makes the server grant
-   * a free lock to the head of the queue.
+   * Wakes the first waiter, because the lock may be free. The request of this waiter makes the
+   * server grant a free lock to the head of the queue.
    */
   checkAgain(): void {
     const [next] = this.places
@@ -132,8 +132,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Called when this owner has acquired the lock. Wakes the owner's other waiters, because they can
-   * now re-enter.
+   * Wakes the other waiters of an owner that has acquired the lock, because they can now re-enter.
    */
   wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return
@@ -161,7 +160,7 @@ export class FairQueue implements QueuedWaiters {
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
     const { watchdog, server } = this.#lock.services
-    // A client with a stand-in may block its event loop for longer than the claim window. A
+    // A client with a watchdog thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In these two cases the waiter sends a request,
     // which gives the lock the whole lease.
     if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
@@ -177,7 +176,7 @@ export class FairQueue implements QueuedWaiters {
     return true
   }
 
-  /** @returns the new hold; null if the client received the grant after its lease had ended */
+  /** @returns the new hold; null if its lease had ended before the client received the grant */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
     const hold = this.#lock.holds.newHold(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#remove(place)
@@ -202,7 +201,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Sends one request, and then waits for the next wake-up.
+   * Sends one request if the number of requests in flight allows it, and then waits for a wake-up.
    *
    * @returns true if the waiter no longer needs the queue
    */
