@@ -79,7 +79,7 @@ export class WaitQueue {
     return this.#more?.beside.first
   }
 
-  /** Of the first waiters of all lines, the waiter that has waited longest. */
+  /** Among the first waiters of all lines, the waiter that has waited longest. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
