@@ -1,4 +1,4 @@
-/** An item of at most one list at a time. */
+/** An item that is in at most one `LinkedList` at a time. */
 export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare list: LinkedList<T> | undefined

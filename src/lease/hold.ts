@@ -30,7 +30,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lastToken: number
   /** The hold that got the lock from this hold without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** When the call began, on the monotonic clock, if the hold got the lock without a request; otherwise 0. */
+  /** When the call of this hold began (monotonic clock), if a hand-over without a request made it; otherwise 0. */
   askedAt = 0
   /** True if no re-entry and no `extend()` has sent a request. Otherwise a hand-over needs a request. */
   untouched = true

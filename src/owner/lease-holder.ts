@@ -72,7 +72,7 @@ export abstract class LeaseHolder {
   began(): void {}
 
   /**
-   * Called when such an acquisition ends, with or without a lease.
+   * Called when an acquisition ends for which `began` was called.
    *
    * @internal
    */

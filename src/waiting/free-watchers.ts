@@ -15,7 +15,7 @@ export interface FreeCheck {
 
 /** Reads the state of a lock, and the hints about the lock, for one watcher. */
 export interface Reading<S> {
-  /** Says if the lock is free for this watcher in this state. */
+  /** Returns if the lock is free for this watcher in the given state, and when its lease ends. */
   readFree(state: S): FreeCheck
   /** True if the release left the lock free for this watcher, at least for a moment. */
   isRelease(release: ReleaseHint): boolean

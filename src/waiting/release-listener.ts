@@ -19,7 +19,9 @@ const CHECK_MS = { least: 5_000, spread: 1_000 }
  * a lease, each pause is twice as long as the last pause.
  */
 const SHORT_MS = 5
-/** The longest of these doubled pauses, in milliseconds. */
+/**
+ * The longest pause while consecutive checks find a lease that is about to end, in milliseconds.
+ */
 const LONGEST_SHORT_MS = 128
 
 interface Listenable<H> {

@@ -41,7 +41,7 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
       try {
         handler(fact as never)
       } catch {
-        // An error of telemetry must not affect a lock.
+        // Failing telemetry must not break a lock.
       }
     }
     // A subscription by name keeps the channel in memory. Otherwise the channel could be
