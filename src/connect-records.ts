@@ -5,7 +5,7 @@ import type { RecordServer } from './servers/records/record-server.ts'
 /**
  * Returns a function that connects a client to a server without scripts.
  *
- * @param open returns the client's own connection
+ * @param open makes the client's own connection to the server
  */
 export function connectToRecords(
   open: (...given: Parameters<Connect>) => RecordServer<RecordStore>,

@@ -42,7 +42,7 @@ function oneServer(settings: Settings, events: ServerEvents, kinds: RedisKinds):
   }
 }
 
-/** Connects to several independent masters. A majority of them holds each lock. */
+/** Connects a client to several independent masters. A majority of the masters holds each lock. */
 function majority(settings: Settings, events: ServerEvents): ClientConnection {
   const sources = sourcesOf(settings)
   const servers = sources.map((source) => redisServer(source, settings, events))
@@ -63,8 +63,9 @@ function majority(settings: Settings, events: ServerEvents): ClientConnection {
  * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
  * stay open.
  *
- * @param servers one server for each client
- * @param nameOf returns the raw name that a lock has on the server with the index `at`
+ * @param servers one server of each client
+ * @param nameOf returns the key of a lock on the server with the index `at`; `rawName` is the name
+ * of the lock in the quorum
  */
 export function majorityOf(
   servers: readonly LockServer[],

@@ -8,8 +8,8 @@ import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface BarrierMethods {
   /**
-   * Returns a barrier that several parties await. When all parties have arrived, they all continue, and the next round
-   * begins.
+   * Returns a cyclic barrier, at which several parties wait for each other. When all parties have arrived, they all
+   * continue, and the next round begins.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must count the parties

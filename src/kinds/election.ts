@@ -9,7 +9,8 @@ import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {
   /**
-   * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
+   * Returns an election, in which this client can be a candidate. The candidate that holds the fair lock of this name
+   * leads.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for invalid input, and with `masters`, because a majority of masters has no queue

@@ -8,7 +8,7 @@ import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface LatchMethods {
   /**
-   * Returns a latch that many callers await. The latch opens when its count reaches zero.
+   * Returns a count-down latch, for which many callers can wait. The latch opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count

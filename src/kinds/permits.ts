@@ -12,7 +12,7 @@ import { type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 export interface PermitMethods {
   /**
    * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
-   * lease ends.
+   * leases end.
    *
    * @param name as for {@link getLock}
    * @param options `permits`: the total number of permits. If no client has set this number, the first acquisition sets

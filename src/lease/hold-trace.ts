@@ -1,9 +1,7 @@
 import { type HoldFact, type HoldOutcome, holdTrace, publishEnd } from '../diagnostics.ts'
 import type { Clock } from '../kit/clock.ts'
 
-/**
- * Publishes one hold to the diagnostics channels: at its beginning, and when its outcome is known.
- */
+/** Publishes one hold to its diagnostics channel: when it begins, and when its outcome is known. */
 export class HoldTrace {
   readonly #fact: HoldFact
   readonly #clock: Clock
@@ -18,8 +16,8 @@ export class HoldTrace {
   }
 
   /**
-   * Called at the last `release()` of the hold. The duration of the hold ends here, and not at the
-   * confirmation of the server.
+   * Called at the last `release()` of the hold. The duration of the hold ends at this call, and not
+   * when the server confirms the release.
    */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt

@@ -19,7 +19,12 @@ export class RenewTrace {
     renewTrace.end.publish(this.#fact)
   }
 
-  /** @param error why the state of some holds is unknown; undefined if all holds were answered */
+  /**
+   * Publishes the end of the request.
+   *
+   * @param error the reason if the state of some holds is unknown; undefined if the server answered
+   * for all holds
+   */
   publishEnd(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed

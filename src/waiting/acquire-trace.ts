@@ -19,7 +19,7 @@ interface TracedWaiter {
 }
 
 /**
- * Publishes the result of an acquisition.
+ * Publishes the result of a call to acquire.
  *
  * @param hold null if the lock was not acquired in time
  */
