@@ -25,8 +25,8 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * One candidate of an election. The candidates of one election lead one at a time, in FIFO order. The leader holds the
- * fair lock with the name of the election, and the watchdog renews its lease.
+ * An election of one leader. A call of `lead` makes this client a candidate. The candidates of one election lead one at a
+ * time, in FIFO order. The leader holds the fair lock with the name of the election, and the watchdog renews its lease.
  *
  * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
  * only while the event has a listener.
