@@ -1,6 +1,6 @@
 import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { GREETING } from '../support/leak-check.ts'
+import { channelOf } from '../support/promised-keys.ts'
 import {
   chosenPlaces,
   describeWorlds,
@@ -169,7 +169,7 @@ export class Stage {
   async waiters(lock: HoldfastLock): Promise<number> {
     const { waiters } = await lock.inspect()
     if (this.world.countsListeners) return waiters
-    const { channel } = lockKeys(this.world.rawName(lock.name))
+    const channel = channelOf(this.world.rawName(lock.name))
     const [, listeners] = await this.world.server.admin.pubsub('NUMSUB', channel)
     return Math.max(waiters, Number(listeners))
   }
