@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type AcquireFact, acquireTrace } from '../../src/diagnostics.ts'
-import { ClosedError, type Holdfast } from '../../src/index.ts'
+import { type AcquireFact, ClosedError, type Holdfast } from '../../src/index.ts'
 import { behind } from '../../src/kit/handle.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
@@ -247,6 +246,7 @@ test('a release without a confirmation is unknown, and is reported when it is se
 
 test('a subscriber can bind a store to the call, and the store does not reach the caller', async () => {
   const spans = new AsyncLocalStorage<string>()
+  const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acquire')
   acquireTrace.start.bindStore(spans, ({ name }) => `span of ${name}`)
   try {
     const seen: (string | undefined)[] = []
