@@ -1,4 +1,4 @@
-import { ClosedError } from '../../src/errors.ts'
+import { ClosedError } from '../../src/index.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { behind } from '../../src/kit/handle.ts'
 import type { Hold } from '../../src/lease/hold.ts'
