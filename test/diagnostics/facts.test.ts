@@ -5,6 +5,8 @@ import { type AcquireFact, acquireTrace } from '../../src/diagnostics.ts'
 import { ClosedError, type Holdfast } from '../../src/index.ts'
 import { behind } from '../../src/kit/handle.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
+import { UNOBSERVED } from '../../src/lock-observer.ts'
+import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { Recorder, wrongSteps } from './recorder.ts'
 
@@ -279,11 +281,22 @@ test('a subscriber that comes during a wait receives nothing about that wait', a
   expect(late.open).toEqual([])
 })
 
-test('no fact is made if nothing subscribes', async () => {
+test('no fact is made if nothing subscribes: all acts share one observation that does nothing', async () => {
   told.stop()
   const lock = one.getLock('it')
   const lease = await lock.lock()
-  expect(behind(lease, LocalLease)?.hold.trace).toBeUndefined()
+  const { hold } = behind(lease, LocalLease) as LocalLease
+  const { registry } = behind(lock, HoldfastLock) as HoldfastLock
+  const { observer } = registry.lock('it', 'it').services
+  const request = { kind: hold.kind, leaseMs: 30_000, waitMs: 0, asksOnce: false }
+  const acts = [
+    hold.observation,
+    observer.acquiring('it', request),
+    observer.holding(hold, UNOBSERVED),
+    observer.releasing(hold),
+    observer.renewing(1, 0),
+  ]
+  for (const act of acts) expect(act).toBe(UNOBSERVED)
   await lease.release()
   expect(told.steps.size).toBe(0)
 })

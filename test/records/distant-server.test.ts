@@ -150,7 +150,7 @@ test('clients report themselves to each other, until they close', async () => {
 test('clients read the notes about owners of other clients, until these clients close', async () => {
   const [one, two] = clients as [Holdfast, Holdfast]
   const notesOf = (client: Holdfast) =>
-    behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
+    behind(client.getLock('any'), HoldfastLock)?.registry.presence as Notes
   const [notes, others] = [notesOf(one), notesOf(two)]
   const owner = `${one.id}:1`
   notes.set(owner, 'a note')

@@ -23,7 +23,7 @@ const isTold = (client: Holdfast) =>
 
 /** The notes of a client, as its facts carry them. */
 const notesOf = (client: Holdfast): Notes =>
-  behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
+  behind(client.getLock('any'), HoldfastLock)?.registry.presence as Notes
 
 describe('a client that reports its facts', () => {
   test('other clients find the facts by the client id and by an owner id after the first request', async () => {
