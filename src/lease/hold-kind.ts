@@ -2,7 +2,7 @@ import type { KindName } from '../diagnostics.ts'
 import type { Words } from '../errors.ts'
 
 export interface HoldKind {
-  /** The name of the kind in facts of the diagnostics channels. */
+  /** The name of the kind for observers. */
   readonly name: KindName
   /** True if several owners may hold the lock at the same time, each with a hold of this kind. */
   readonly isShared: boolean

@@ -3,9 +3,9 @@ import { type Clock, elapsedMs, type Moment } from '../kit/clock.ts'
 import type { Dated } from '../kit/deadlines.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { remainingUntil } from '../kit/remaining-until.ts'
+import { type HoldObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { HoldKind } from './hold-kind.ts'
-import type { HoldTrace } from './hold-trace.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
@@ -57,8 +57,8 @@ export class Hold extends Linked<Hold> implements Dated {
   lostAt: number | undefined
   /** The list in which `unlock()` finds the leases of this hold. After a loss, sweeps check this list. */
   keptIn: { sweepLater(): void } | undefined
-  /** Publishes this hold. Undefined if the diagnostics channel had no subscriber when the hold began. */
-  trace: HoldTrace | undefined
+  /** Receives the end of the hold. Set when the hold is reported. */
+  observation: HoldObservation = UNOBSERVED
   /** Latest time at which a late request with this owner id may run, on the monotonic clock; 0 for none. */
   doubtUntilMs = 0
   readonly #clock: Clock

@@ -1,23 +1,18 @@
 import type { Clock, Moment, Timer } from '../kit/clock.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { type LockObserver, UNOBSERVED } from '../lock-observer.ts'
 import { Alarm } from './alarm.ts'
 import { ClockWatch, DISAGREEMENT_MS } from './clock-watch.ts'
 import type { Hold } from './hold.ts'
 import { isAtLimit } from './loss.ts'
-import type { RenewTrace } from './renew-trace.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 import type { StandIn } from './stand-in.ts'
 
 type HoldTimer = RenewalTimer<Hold>
 
-interface WatchdogEvents {
-  /**
-   * Called before a request that renews `holds` holds. The request is `lateMs` milliseconds later than planned. Returns
-   * undefined if the diagnostics channel has no subscriber.
-   */
-  renewing(holds: number, lateMs: number): RenewTrace | undefined
+interface WatchdogEvents extends Pick<LockObserver, 'renewing'> {
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
 }
@@ -212,9 +207,10 @@ export class Watchdog {
 
   async #renewChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
-    const trace = leaseMs > 0 ? this.#events.renewing(holds.length, timer.lateMs) : undefined
+    const { length } = holds
+    const observation = leaseMs > 0 ? this.#events.renewing(length, timer.lateMs) : UNOBSERVED
     const asking = this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
-    trace?.sent()
+    observation.started()
     const answers = await asking
     const unknown: Hold[] = []
     let renewed = 0
@@ -241,6 +237,6 @@ export class Watchdog {
     }
     if (renewed > 0) this.#events.renewed(renewed)
     if (unknown.length > 0) timer.unheard.add(unknown)
-    trace?.publishEnd(renewed, gone, failure)
+    observation.ended(renewed, gone, failure)
   }
 }

@@ -42,7 +42,7 @@ export abstract class LocalWaiter extends Waiter {
     // The waiter settles before the events are emitted. If a listener aborts the call, the caller
     // still receives the lease.
     this.resolve(hold, path)
-    holds.report(hold, this.waitedMs, request.fact)
+    holds.report(hold, this.waitedMs, this.observation)
     // A listener may have released the hold.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)

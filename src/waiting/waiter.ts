@@ -1,4 +1,4 @@
-import type { AcquireFact, AcquirePath } from '../diagnostics.ts'
+import type { AcquirePath } from '../diagnostics.ts'
 import type { Moment, Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
@@ -6,13 +6,13 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
+import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { LeaseHolder } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { LastHolder } from '../servers/answers.ts'
 import type { Hint } from '../servers/hint.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
-import { reportFailure, reportResult } from './acquire-trace.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
 /** One attempt to acquire a lock, with the options of the caller. */
@@ -48,8 +48,6 @@ export interface AcquireRequest {
     /** Called when the waiter settles without the lock. `reason` is set if its promise rejects. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
-  /** The fact of the call; undefined if its diagnostics channel has no subscriber. */
-  fact?: AcquireFact
 }
 
 /** The state of the lock in the last refusal. Times are on the monotonic clock. */
@@ -101,6 +99,8 @@ export abstract class Waiter extends Linked<Waiter> {
   queuePosition: number | undefined
   /** True if the last refusal concerned another lock of the same multi-lock. */
   isForAnother = false
+  /** Receives each step of this call. */
+  observation: AcquisitionObservation = UNOBSERVED
   #settled = false
   #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
@@ -172,16 +172,14 @@ export abstract class Waiter extends Linked<Waiter> {
     if (!this.#finish(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
     this.#resolve(hold && this.newLease(hold).handle)
-    const { fact } = this.request
-    if (fact !== undefined) reportResult(fact, this, hold, path)
+    this.observation.resolved(this, hold, path)
   }
 
   reject(reason: unknown): void {
     if (!this.#finish(false)) return
     this.request.askedBy?.gotNothing(this, reason)
     this.#reject(reason)
-    const { fact } = this.request
-    if (fact !== undefined) reportFailure(fact, this, reason)
+    this.observation.rejected(this, reason)
   }
 
   /** Records what an answer says about the holder and the queue. */
@@ -201,9 +199,8 @@ export abstract class Waiter extends Linked<Waiter> {
       endsAt: ttlMs === Infinity ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
       queueLength: length ?? before?.queueLength ?? null,
     }
-    const { fact, askedBy } = this.request
-    if (fact !== undefined) fact.holder = holder
-    if (!this.asksOnce) askedBy?.waitsFor(holder)
+    this.observation.heldBy(holder)
+    if (!this.asksOnce) this.request.askedBy?.waitsFor(holder)
   }
 
   #finish(gotLease: boolean): boolean {

@@ -277,7 +277,7 @@ test('a subscriber that comes during a wait receives nothing about that wait', a
   expect(late.open).toEqual([])
 })
 
-test('no fact is made if nothing subscribes', async () => {
+test('no fact is made if nothing subscribes: all acts share one observation that does nothing', async () => {
   told.stop()
   const lock = one.getLock('it')
   const lease = await lock.lock()

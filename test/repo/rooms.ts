@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The leaves, which every room of src/ may import. Among themselves they may too. */
-export const leaves = ['diagnostics', 'errors', 'events', 'options']
+export const leaves = ['diagnostics', 'errors', 'events', 'lock-observer', 'options']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -41,8 +41,10 @@ const engineMayImport: Record<string, string[]> = {
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases as users do. It acquires and renews nothing by itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
-  local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
+  local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
+  // Only the folder `local` makes the observer. All other code knows the interface of an observer.
+  channels: ['lease', 'type kit'],
   lease: ['owner', 'kit'],
   owner: ['kit'],
   servers: ['kit'],
@@ -111,6 +113,7 @@ const engineMayImport: Record<string, string[]> = {
   errors: [],
   options: ['type owner', 'kit', 'type ioredis'],
   events: [],
+  'lock-observer': [],
 }
 
 /**
