@@ -80,12 +80,12 @@ export class ClientParts {
   }
 
   /**
-   * Returns the key in Redis of a lock, or of another object with a name.
+   * Returns the name on the server of a lock, or of another object with a name.
    *
    * @param what the word for the object in errors; `lock` by default
    */
   rawName(name: string, what?: string): string {
-    return rawNameOf(name, this.#keyPrefix, this.#connection.clustered, what)
+    return rawNameOf(name, this.#keyPrefix, this.#connection.nameRule, what)
   }
 
   /**

@@ -4,7 +4,7 @@ import { ClientParts, newClient } from './client-parts.ts'
 import { type Connect, connectToRedis, majorityOf } from './connect.ts'
 import type { HoldfastEvents } from './events.ts'
 import { KINDS, type KindMethods } from './kinds/all.ts'
-import { addKindMethods, OpenKinds, redisKindsOf } from './kinds/open-kinds.ts'
+import { addKindMethods, OpenKinds } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
@@ -48,11 +48,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     super()
     const settings = resolveOptions(options, connect !== undefined)
     const client = newClient(this, this.id, settings)
-    const connection = (connect ?? connectToRedis)(
-      settings,
-      new ServerEvents(client),
-      redisKindsOf(KINDS),
-    )
+    const connection = (connect ?? connectToRedis)(settings, new ServerEvents(client))
     this.#parts = new ClientParts(client, connection, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )

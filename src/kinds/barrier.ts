@@ -3,7 +3,6 @@ import { show } from '../kit/show.ts'
 import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
 import { BARRIER } from '../servers/records/barrier.ts'
-import { redisBarrier } from '../servers/redis/barrier-commands.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface BarrierMethods {
@@ -21,7 +20,6 @@ export interface BarrierMethods {
 export const barrier: KindDescriptor<BarrierMethods> = {
   names: ['getCyclicBarrier'],
   requests: BARRIER,
-  onRedis: redisBarrier,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const remoteOf = requests(BARRIER)
     const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)

@@ -4,7 +4,6 @@ import { LeaderElections } from '../locks/leader/leader-elections.ts'
 import type { LeaderElectionOptions } from '../locks/leader/leader-options.ts'
 import type { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
 import { ELECTION } from '../servers/records/election.ts'
-import { redisElection } from '../servers/redis/election-channel.ts'
 import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {
@@ -22,7 +21,6 @@ export interface ElectionMethods {
 export const election: KindDescriptor<ElectionMethods> = {
   names: ['getLeaderElection'],
   requests: ELECTION,
-  onRedis: redisElection,
   open({ owners, backend: { registry }, label, requests, call }) {
     const elections = new LeaderElections({
       id: owners.clientId,

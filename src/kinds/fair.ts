@@ -4,7 +4,6 @@ import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.t
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { FAIR } from '../servers/records/fair-requests.ts'
-import { redisFair } from '../servers/redis/fair-commands.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface FairMethods {
@@ -31,7 +30,6 @@ interface Methods extends FairMethods {
 export const fair: KindDescriptor<Methods> = {
   names: ['getFairLock'],
   requests: FAIR,
-  onRedis: redisFair,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const { server, clock } = registry
     const remote = requests(FAIR)

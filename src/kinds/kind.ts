@@ -3,7 +3,6 @@ import { show } from '../kit/show.ts'
 import type { Backend } from '../local/backend.ts'
 import type { Holdings } from '../local/holdings.ts'
 import type { Owners } from '../owner/owners.ts'
-import type { RedisKind } from '../servers/redis/calls/redis-kind.ts'
 import type { ServerKind } from '../servers/server-kind.ts'
 import type { ServerWords } from '../servers/server-words.ts'
 
@@ -52,8 +51,6 @@ export interface KindDescriptor<M extends object> {
   readonly names: readonly string[]
   /** The requests of the kind to a server. */
   readonly requests: ServerKind<object>
-  /** The implementation of these requests for Redis. */
-  readonly onRedis: Omit<RedisKind, 'what'>
   open(host: KindHost): OpenKind<M>
 }
 

@@ -3,7 +3,6 @@ import { show } from '../kit/show.ts'
 import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/count-down-latch.ts'
 import { Latches } from '../locks/latch/latches.ts'
 import { LATCH } from '../servers/records/latch.ts'
-import { redisLatch } from '../servers/redis/latch-commands.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface LatchMethods {
@@ -20,7 +19,6 @@ export interface LatchMethods {
 export const latch: KindDescriptor<LatchMethods> = {
   names: ['getCountDownLatch'],
   requests: LATCH,
-  onRedis: redisLatch,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const remoteOf = requests(LATCH)
     const latches = new Latches(clientId, registry.limits)

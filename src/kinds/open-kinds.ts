@@ -1,5 +1,4 @@
 import type { Holdings } from '../local/holdings.ts'
-import type { RedisKinds } from '../servers/redis/calls/redis-kind.ts'
 import type { KindDescriptor, KindHost, OpenKind } from './kind.ts'
 
 type ClientOfKinds = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
@@ -85,9 +84,4 @@ export function addKindMethods<C extends object>(
     const descriptor = { value, configurable: true, writable: true }
     Object.defineProperty(Client.prototype, name, descriptor)
   }
-}
-
-/** Returns the kinds in the form that a Redis server needs. The key of each kind is the folder of its scripts. */
-export function redisKindsOf(kinds: KindList): RedisKinds {
-  return new Map(kinds.map(({ requests: { name, what }, onRedis }) => [name, { ...onRedis, what }]))
 }

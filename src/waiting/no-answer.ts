@@ -32,7 +32,7 @@ export function silenceWords(
 ): { readonly answer: string; readonly step: string } {
   // If the client has several masters, some of them may have answered. So the message contains the
   // reason of each master.
-  const ofMasters = server.words.stepOfMasters?.(why)
+  const ofMasters = server.words.stepOfMasters?.(failure)
   if (ofMasters !== undefined) return { answer: `for ${forMs} ms ${why}`, step: ofMasters }
   const answer = `${nameOf(server, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
   const isLate = failure instanceof LateGrant

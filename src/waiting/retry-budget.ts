@@ -10,7 +10,7 @@ import {
 import { type Clock, pause } from '../kit/clock.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import { conflictIn } from '../servers/number-kind.ts'
+import { NameConflict } from '../servers/name-conflict.ts'
 import type { ServerWords } from '../servers/server-words.ts'
 import { silenceWords } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
@@ -200,18 +200,18 @@ export class RetryBudget {
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
-    const words = withoutFullStop(failure.message)
     const { words: server } = this.#limits
-    const named = conflictIn(words)
-    if (named !== undefined) {
-      const message = `${lock}: ${named}${server.afterConflict}. Use another name for one of the two.`
+    if (failure instanceof NameConflict) {
+      const code = server.conflictCode === '' ? '' : ` (${server.conflictCode})`
+      const message = `${lock}: ${failure.words}${code}. Use another name for one of the two.`
       return new RedisRefusedError(message, this.#lockName, causeOf(failure))
     }
+    const words = withoutFullStop(failure.message)
     // The message of several masters already quotes each master.
-    const isOfMasters = server.stepOfMasters?.(words) !== undefined
+    const isOfMasters = server.stepOfMasters?.(failure) !== undefined
     const said = isOfMasters ? words : `${server.name} answered "${words}"`
     return new RedisRefusedError(
-      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${server.stepAfter(words)}`,
+      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${server.stepAfter(failure)}`,
       this.#lockName,
       causeOf(failure),
       !failure.permanent,
@@ -238,7 +238,7 @@ export class RetryBudget {
   }
 }
 
-/** Returns the original error of ioredis or of the network. */
+/** Returns the original error of the server or of the network. */
 function causeOf(failure: unknown): unknown {
   let cause = failure
   while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
@@ -17,6 +16,7 @@ import { CLAIM_MS, WAITING_MS } from '../support/promised-times.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { verbsOf } from '../support/verbs.ts'
+import { shownFailure } from './fixtures/shown-failure.ts'
 
 const redis = sharedServer()
 
@@ -62,10 +62,7 @@ class Stage {
     try {
       return this.show(await step(this))
     } catch (failure) {
-      // A failure of the test has no kind.
-      if (!(failure instanceof CallFailure)) throw failure
-      const { kind, permanent, message } = failure
-      return { kind, permanent, isConflict: /^WRONGTYPE | has this name/.test(message) }
+      return shownFailure(failure)
     }
   }
 

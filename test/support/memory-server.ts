@@ -45,7 +45,7 @@ export function edit(
   work: (record: OpenRecord) => void,
 ): void {
   server.transact([rawName], ([record], moment) => {
-    const opened = new OpenRecord(rawName, record as NameRecord, moment, [])
+    const opened = new OpenRecord(rawName, record as NameRecord, moment, [], '')
     work(opened)
     opened.save()
     return { answer: undefined, messages: [] }

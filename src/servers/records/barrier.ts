@@ -1,5 +1,5 @@
 import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { ServerKind } from '../server-kind.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
 import { isEmpty, sizeOf } from './plain-data.ts'
@@ -97,7 +97,6 @@ const channelOf = (rawName: string) => `barrier ${rawName}`
 
 export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
   name: 'barrier',
-  what: WHAT,
   onRecords({ store }) {
     return (rawName) => {
       const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>

@@ -1,5 +1,5 @@
 import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
-import { WHAT_HAS_IT } from '../../../src/servers/number-kind.ts'
+import { WHAT_HAS_IT } from '../../../src/servers/name-conflict.ts'
 import type { RowKind } from '../../kinds/all.ts'
 import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'

@@ -1,7 +1,7 @@
 import { connectToRecords } from '../../../src/connect-records.ts'
 import { Holdfast } from '../../../src/index.ts'
 import { CallFailure } from '../../../src/servers/call-failure.ts'
-import { conflictIn } from '../../../src/servers/number-kind.ts'
+import { NameConflict } from '../../../src/servers/name-conflict.ts'
 import { readClientInfo } from '../../../src/servers/presence.ts'
 import type { RecordStore } from '../../../src/servers/record-store.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
@@ -207,7 +207,7 @@ function newClient(label: string, server: RecordServer<RecordStore>): Holdfast {
 /** True if the server refused a name because another kind uses the name. */
 function isConflict(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof CallFailure && conflictIn(cause.message) !== undefined
+  return cause instanceof NameConflict
 }
 
 /** Returns a failure of the server as a readable Error. */

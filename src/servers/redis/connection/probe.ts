@@ -1,4 +1,4 @@
-import { CallFailure } from '../../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import { failureOf } from './failure-of.ts'
 import { type ConnectionSettings, openClient, type RedisClient } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
@@ -88,7 +88,7 @@ export class Probe {
     this.#finish()
     const { silenceMs } = this.#settings
     for (const one of suspects) {
-      if (one.isSilent) one.reconnect(new CallFailure('unsent', `no answer within ${silenceMs} ms`))
+      if (one.isSilent) one.reconnect(new NoAnswer('unsent', `no answer within ${silenceMs} ms`))
     }
   }
 
