@@ -232,7 +232,8 @@ export class RacingWaiter extends LocalWaiter {
 
   #cleanUp(): void {
     const { lock, request } = this
-    // The waiter sent no request, so the client may no longer need a place in the server's queue.
+    // Without an owner id, the waiter settled before it sent a request. If no other waiter needs
+    // the client's place in the server's queue, the client gives up this place.
     if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonId(lock, this)

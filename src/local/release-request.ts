@@ -92,9 +92,9 @@ export class FreeRequest extends ReleaseRequest {
   readonly #observation: ReleaseObservation
 
   /**
-   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on
-   *   the monotonic clock. The answer `gone` is then not a loss. Undefined if there is no such
-   *   request.
+   * @param options.mayBeDoneAt the time on the monotonic clock at which an earlier request was
+   *   sent. That request may have freed the lock, so the answer `gone` is not a loss. Undefined if
+   *   there is no such request.
    * @param options.staysAway true if the waiters of this client pause after the release, so that
    *   other clients can ask
    */

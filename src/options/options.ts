@@ -226,7 +226,7 @@ export interface RequestReleaseOptions {
   owner?: string
 }
 
-/** The options of `await` of a latch and `whenFree` of a lock. */
+/** The options of `await` of a latch and `whenFree` of a lock. `whenFree` refuses `round`. */
 export interface AwaitOptions {
   /**
    * The id of the round to await, from `inspect()` of the latch.

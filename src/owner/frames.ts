@@ -3,7 +3,10 @@ import type { Owner } from './owner.ts'
 
 /** A lock that code in a frame of `using` can re-enter, with the owner that holds the lock. */
 export interface Carried {
-  /** An object that identifies one client, and one of its servers or quorums. */
+  /**
+   * The object with all locks of one client on one server or quorum. Frames only compare this
+   * object with others.
+   */
   readonly registry: object
   readonly lock: string
   readonly owner: Owner

@@ -49,8 +49,8 @@ export class Semaphores {
   }
 
   /**
-   * Adds permits, no matter which client acquired them. If Redis does not confirm the addition, the client retries in
-   * the background.
+   * Releases permits, no matter which client acquired these permits. If Redis does not confirm the release, the client
+   * retries in the background. The client does not retry after a permanent refusal.
    */
   add(semaphore: NamedSemaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
