@@ -2,7 +2,7 @@ import type { HeldLease, Lease } from '../../lease/lease.ts'
 import type { Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
+import type { RequestReleaseOptions, WhenFreeOptions } from '../../options/options.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
@@ -27,7 +27,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
    * Redis was down for `outageMs`, and with `ClosedError` after `close()`
    */
-  async whenFree(options?: AwaitOptions): Promise<boolean> {
+  async whenFree(options?: WhenFreeOptions): Promise<boolean> {
     return (await this.awaitFree(whenFreeOptions(options))) !== null
   }
 
