@@ -80,8 +80,8 @@ export function needsOneServer(
 }
 
 /**
- * Makes the error for a semaphore on independent masters. Any two majorities share a master, but
- * majorities cannot count permits.
+ * Makes the error for a semaphore on independent masters. There, majorities cannot limit the number
+ * of holders. The error gives an example.
  */
 export function semaphoreNeedsOneServer(name: string, words: ServerWords): InvalidArgumentError {
   return needsOneServer(

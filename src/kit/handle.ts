@@ -167,7 +167,8 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Changes each method of a class, so that a call without its object throws an error with advice.
+ * Changes each method of a class, so that a call without its object throws an error with advice. A
+ * changed method also records itself in `publicCall` while it runs.
  *
  * @param variable the variable name that error messages use for such an object
  */

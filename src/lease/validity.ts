@@ -1,6 +1,6 @@
 /**
  * The lease of a grant that never expires, in milliseconds. The grant is valid even if its answer
- * arrives late. Sums of this number and times are exact whole numbers.
+ * arrives late. The number is finite, because `validityMs` cannot compute with Infinity.
  */
 export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
 

@@ -117,8 +117,8 @@ export class Watchdog {
   }
 
   /**
-   * Renews or checks all holds now, because the connection may have reached another server, or the server may have lost
-   * its data.
+   * Renews or checks all holds now. Called after a new connection, because the server may be another server, or may
+   * have lost its data. Also called when the clocks disagree.
    */
   verifyAll(): void {
     this.verify(this.#all)
@@ -227,8 +227,8 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // If the lease has expired only by the wall clock, an answer could have confirmed the lease. Without an answer,
-        // the hold is lost.
+        // If the lease has expired by the wall clock alone, the server could still confirm the lease. No answer came,
+        // so the hold is lost now.
         hold.loseIfExpired()
       } else {
         hold.proved(answer.leaseMs, sentAt)

@@ -20,7 +20,7 @@ export function acquire(
   request: AcquireRequest,
   observed?: AcquisitionObservation,
 ): Promise<Lease | null> {
-  // Without an observer, the call needs neither a closure nor further frames.
+  // Without an observer, the call creates no closure and adds no functions to the stack.
   const observation = observed ?? lock.services.observer.acquiring(lock.name, request)
   if (observed === undefined && observation !== UNOBSERVED) {
     return observation.start(() => acquire(lock, kind, request, observation))

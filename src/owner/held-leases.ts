@@ -80,9 +80,9 @@ export class HeldLeases<L extends StoredLease> {
    * Returns the lease that an `unlock()` outside all frames releases: the earliest lease that is
    * held, or else the earliest lost lease.
    *
-   * If a lease was lost after the call for the held lease began, two tasks use the lock object.
-   * Then the result is the lost lease. So the task that lost its lease receives the loss, and does
-   * not release the lock of the other task.
+   * If another lease was lost after the call of the held lease had begun, two tasks use the lock
+   * object. In this case, the result is the lost lease. So the task that lost its lease receives
+   * the loss, and does not release the lock of the other task.
    */
   earliest(holder: LeaseHolder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)

@@ -17,7 +17,7 @@ export function hasThisName(what: string): string {
 
 /** The server refused a request, because an object of another kind already has the name. */
 export class NameConflict extends CallFailure {
-  /** The object that has the name, such as `a latch has this name`. */
+  /** States which object has the name, such as `a latch has this name`. */
   readonly words: string
 
   /** @param reply the error of the server, with its code */

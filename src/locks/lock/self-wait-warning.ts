@@ -11,8 +11,8 @@ import type { Owner } from '../../owner/owner.ts'
 const SURE_MS = 500
 
 /**
- * Milliseconds until the warning, if two lock objects of one client hold the lock and wait for the
- * lock. Usually the lock objects belong to separate tasks.
+ * Milliseconds until the warning, if another call of the same client acquired the lock outside all
+ * frames. Usually the two calls belong to separate tasks.
  */
 const UNSURE_MS = 3_000
 

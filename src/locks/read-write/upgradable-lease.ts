@@ -8,8 +8,8 @@ import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 
 /**
- * The members of the upgradable side that its leases use. They acquire the write lock for the owner
- * of a hold. The signal aborts when the upgradable lease is released.
+ * The members of the upgradable side that its leases use. `upgrade` and `tryUpgrade` acquire the
+ * write lock for the owner of `hold`. `signal` aborts when the upgradable lease is released.
  *
  * @internal
  */

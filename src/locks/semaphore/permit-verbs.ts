@@ -49,8 +49,8 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // True if no call of this client waits, so that the server can remove the client's place. Calls
-    // that do not wait are not in `waiters`, because they have no place.
+    // True if no call of this client waits, so that the server can remove the client's place. A
+    // call that does not wait has no place, and is never `waiters.first`.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false

@@ -26,7 +26,7 @@ const all = new Set<WeakRef<StuckTime>>()
 export class StuckTime {
   readonly #time: StandingTime
   #isChecking = false
-  /** True if calls waited at the last check, and no code has called `advance()` since then. */
+  /** True if calls waited at an earlier check, and no code has called `advance()` since then. */
   #waited = false
   #hasWarned = false
 

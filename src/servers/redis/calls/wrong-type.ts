@@ -12,8 +12,9 @@ export interface KeyOfKind {
   /** The type of the key in Redis, as the command TYPE answers. */
   readonly type: string
   /**
-   * The prefix of a second key, which exists while the first key has this kind. `what` has the words
-   * in errors for a name that the kind uses. Left out if no second key shows the kind.
+   * A second key, which exists while the first key has this kind. Its name begins with `prefix`.
+   * Error messages name the kind by `what`, such as `a cyclic barrier`. Left out if no second key
+   * shows the kind.
    */
   readonly mark?: { readonly prefix: string; readonly what: string }
 }
