@@ -93,8 +93,8 @@ export class FreeRequest extends ReleaseRequest {
 
   /**
    * @param options.mayBeDoneAt the time on the monotonic clock at which an earlier request was
-   *   sent. That request may have freed the lock, so the answer `gone` is not a loss. Undefined if
-   *   there is no such request.
+   *   sent. The earlier request may have freed the lock, so the answer `gone` is not a loss.
+   *   Undefined if there is no earlier request.
    * @param options.staysAway true if the waiters of this client pause after the release, so that
    *   other clients can ask
    */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
-import { CLAIM_MS } from '../../src/servers/fair-server.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
+import { CLAIM_MS } from '../support/promised-times.ts'
 import { takes } from '../support/takes.ts'
 
 /** Owners, and fair and plain lock objects of one name, in one client and in several. */

@@ -87,6 +87,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'memory/same-steps.test.ts': 'server',
   'memory/semaphores-same-as-redis.test.ts': 'server',
   'memory/semaphores.test.ts': 'server',
+  'memory/stuck-time.test.ts': 'unit',
   'multi/joint-request.test.ts': 'unit',
   'owner/held-leases.test.ts': 'unit',
   'owner/owner-frames.test.ts': 'spy',

@@ -26,7 +26,7 @@ const all = new Set<WeakRef<StuckTime>>()
 export class StuckTime {
   readonly #time: StandingTime
   #isChecking = false
-  /** True if calls waited at an earlier check, and no code has called `advance()` since then. */
+  /** True if calls waited at the last check, and no code has called `advance()` since then. */
   #waited = false
   #hasWarned = false
 
@@ -63,7 +63,10 @@ export class StuckTime {
 
   #check(): void {
     this.#isChecking = false
-    if (this.#time.awaited === 0) return
+    if (this.#time.awaited === 0) {
+      this.#waited = false
+      return
+    }
     if (this.#waited) {
       this.warn()
       return
