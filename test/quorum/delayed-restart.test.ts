@@ -107,7 +107,7 @@ describe.each([3, 5])('a deployment of %i masters', (count) => {
 
 test('the first error of new masters names `newDeployment` and the time to wait, and suggests no server that is down', async () => {
   const cluster = await Cluster.start(3, false)
-  const lock = cluster.client({ outageMs: 400 }).getLock('it')
+  const lock = cluster.client({ outageMs: 2_500 }).getLock('it')
   const { message } = (await lock.lock().catch((error) => error)) as Error
   for (const { port } of cluster.masters) {
     const [, ms] =
