@@ -63,7 +63,7 @@ const write = (meanwhile = () => {}, callMs = CALL_MS) =>
   })
 
 /** Returns how the call failed. It must not fail before its time limit. */
-async function failureOf(call: Promise<unknown>): Promise<CallFailure['kind'] | undefined> {
+async function failureOf(call: () => Promise<unknown>): Promise<CallFailure['kind'] | undefined> {
   const failure = await takes({ atLeast: CALL_MS - 5 }, call).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(CallFailure)
   expect((failure as CallFailure).message).toBe(`no answer within ${CALL_MS} ms`)
@@ -72,23 +72,25 @@ async function failureOf(call: Promise<unknown>): Promise<CallFailure['kind'] | 
 
 test('a change whose record cannot be read in time is not sent', async () => {
   network.toServer = pause(2 * CALL_MS)
-  expect(await failureOf(write())).toBe('unsent')
+  expect(await failureOf(() => write())).toBe('unsent')
   await pause(2 * CALL_MS)
   expect(written()).toBe(false)
 })
 
 test('a change without an answer may have run', async () => {
-  const call = write(() => {
-    network.toClient = silence()
-  })
+  const call = () =>
+    write(() => {
+      network.toClient = silence()
+    })
   expect(await failureOf(call)).toBe('unknown')
   expect(written()).toBe(true)
 })
 
 test('a change that reaches the server after its time limit changes nothing', async () => {
-  const call = write(() => {
-    network.toServer = pause(2 * CALL_MS)
-  })
+  const call = () =>
+    write(() => {
+      network.toServer = pause(2 * CALL_MS)
+    })
   expect(await failureOf(call)).toBe('unknown')
   await pause(2 * CALL_MS)
   expect(written()).toBe(false)
@@ -99,36 +101,38 @@ test('a change that waits for an earlier change of the same client keeps its own
     network.toClient = silence()
   }, 4 * CALL_MS)
   first.catch(() => {})
-  expect(await failureOf(write())).toBe('unsent')
+  expect(await failureOf(() => write())).toBe('unsent')
 })
 
 test('a change that another client overtook is not sent when its time has passed', async () => {
   let isFirst = true
-  const call = write(() => {
-    if (!isFirst) return
-    isFirst = false
-    server.transact(['a'], ([record]) => {
-      const { parts } = record as NameRecord
-      parts.other = { untilMs: server.now + 60_000, state: {} }
-      return { answer: null, messages: [] }
+  const call = () =>
+    write(() => {
+      if (!isFirst) return
+      isFirst = false
+      server.transact(['a'], ([record]) => {
+        const { parts } = record as NameRecord
+        parts.other = { untilMs: server.now + 60_000, state: {} }
+        return { answer: null, messages: [] }
+      })
+      // The client learns in time that its change was refused, but cannot read the record again.
+      setImmediate(() => {
+        network.toServer = silence()
+      })
     })
-    // The client learns in time that its change was refused, but cannot read the record again.
-    setImmediate(() => {
-      network.toServer = silence()
-    })
-  })
   expect(await failureOf(call)).toBe('unsent')
   expect(Object.keys(server.records.get('a')?.parts ?? {})).toEqual(['other'])
 })
 
 test('a change is not sent after its time limit, even if a blocked event loop delays the timer', async () => {
   let isSent = false
-  const call = answerInTime(systemClock, CALL_MS, async (outcome) => {
-    await Promise.resolve()
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * CALL_MS)
-    outcome.beforeChange()
-    isSent = true
-  })
+  const call = () =>
+    answerInTime(systemClock, CALL_MS, async (outcome) => {
+      await Promise.resolve()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * CALL_MS)
+      outcome.beforeChange()
+      isSent = true
+    })
   expect(await failureOf(call)).toBe('unsent')
   expect(isSent).toBe(false)
 })
