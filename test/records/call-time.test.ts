@@ -139,7 +139,7 @@ test('a change is not sent after its time limit, even if a blocked event loop de
 
 test('a message without an answer may have been sent', async () => {
   network.toServer = silence()
-  expect(await failureOf(store.publish('channel', 'message', CALL_MS))).toBe('unknown')
+  expect(await failureOf(() => store.publish('channel', 'message', CALL_MS))).toBe('unknown')
 })
 
 test('a lock on a silent server is given up after the time that the client allows', async () => {
