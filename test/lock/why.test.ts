@@ -98,7 +98,7 @@ test('a wait does not wait for the process of the holder', async () => {
   const question = rig.proxy.onNextRequest('HGET', 'holdReply')
   const error = await client
     .getLock('it')
-    .lock({ waitMs: 60 })
+    .lock({ waitMs: 600 })
     .catch((one) => one)
   expect(error).toBeInstanceOf(WaitTimeoutError)
   expect(error.message).toContain(`It is held by ${holder} for`)
