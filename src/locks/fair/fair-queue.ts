@@ -2,7 +2,6 @@ import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { confirmed } from '../../local/confirm.ts'
-import { lengthen } from '../../local/extend.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import { reenter } from '../../local/reenter.ts'
@@ -19,6 +18,7 @@ import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { untilCheckMs } from '../../waiting/release-listener.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
+import { confirmGrant } from './confirm-grant.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
@@ -170,9 +170,8 @@ export class FairQueue implements QueuedWaiters {
     if (hold === null) return false
     hold.beganAt = this.#lock.services.clock.monotonic()
     // The request is sent before the caller continues, because the caller may block the event loop
-    // for longer than the claim window. If the request fails, the hold is lost at the end of the
-    // claim window.
-    lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
+    // for longer than the claim window.
+    confirmGrant(this.#lock, this.#inTurn, hold, waiter.request.leaseMs, claimMs / 3)
     waiter.accept(hold, place.path)
     return true
   }
