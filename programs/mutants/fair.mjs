@@ -45,8 +45,8 @@ export const fair = [
   {
     id: 'grant-not-confirmed',
     mistake: 'A grant is acted on and never confirmed: the lock ends with the claim window.',
-    file: 'src/locks/fair/fair-queue.ts',
-    search: 'confirmGrant(this.#lock, this.#inTurn, hold, waiter.request.leaseMs, claimMs / 3)',
+    file: 'src/locks/fair/fair-waiter.ts',
+    search: 'confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)',
     replace: 'void [confirmGrant, claimMs]',
     test: MESSAGES,
     name: 'a waiter accepts a grant without a request, and confirms it with one request',
