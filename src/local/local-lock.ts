@@ -1,5 +1,6 @@
 import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
+import type { Moment } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { NOW } from '../kit/timers.ts'
 import type { Hold } from '../lease/hold.ts'
@@ -215,11 +216,12 @@ export class LocalLock extends Linked<LocalLock> {
    * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
    * @param following the new holder; undefined if unknown
+   * @param releasedAt when the release was sent that named the new holder; undefined if unknown
    */
-  checkAgain(following?: NextHolder): void {
+  checkAgain(following?: NextHolder, releasedAt?: Moment): void {
     this.advance()
     this.mayBeFree()
-    if (following?.own) this.queued?.onGrant(following.owner, following.token, 'local')
+    if (following?.own) this.queued?.onOwnRelease(following, releasedAt)
     else if (following === undefined && !this.isOccupied) this.queued?.checkAgain()
   }
 

@@ -1,4 +1,5 @@
 import type { ReleaseFact } from '../diagnostics.ts'
+import type { Moment } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
@@ -26,7 +27,8 @@ abstract class ReleaseRequest implements Reply<Released> {
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
-  #sentAt = 0
+  /** When the last attempt was sent. */
+  protected sentAt!: Moment
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
@@ -51,7 +53,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   failed(failure: CallFailure): void {
     const { lock, hold } = this
     this.mayBeDone ||= failure.kind === 'unknown'
-    const pauseMs = this.#retryBudget.failed(failure, this.#sentAt)
+    const pauseMs = this.#retryBudget.failed(failure, this.sentAt.monotonic)
     if (pauseMs !== null) {
       lock.services.clock.after(pauseMs, () => this.send())
       return
@@ -74,7 +76,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this
-    this.#sentAt = lock.services.clock.monotonic()
+    this.sentAt = lock.services.clock.now()
     const { listens } = lock
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, listens, callMs }
     lock.remoteOf(this.hold).lower(ending, this)
@@ -129,7 +131,7 @@ export class FreeRequest extends ReleaseRequest {
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     reportRelease(this.#fact, wasHeld ? 'freed' : 'gone')
-    lock.checkAgain(freed?.following)
+    lock.checkAgain(freed?.following, this.sentAt)
     this.finish(wasHeld)
   }
 

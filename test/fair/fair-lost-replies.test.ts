@@ -161,6 +161,24 @@ describe('the request that confirms a grant', () => {
     await next.release()
   })
 
+  test('the holder learns from the answer to its confirmation that the lock is gone', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock()
+    await rig.hears(client)
+    const trap = rig.proxy.onNextRequest(SHA.renew, 'hold')
+    await held.release()
+    const lease = await within(SOON_MS, pending)
+    await trap.seen
+    await rig.server.admin.del('it')
+    expect(lease.signal.aborted).toBe(false)
+    trap.release()
+    await trap.done
+    await eventually(() => lease.signal.aborted)
+    expect(lease.signal.reason).toMatchObject({ reason: 'gone' })
+    await (await client.getFairLock('it').lock()).release()
+  })
+
   test('a lock whose confirmation got no answer before an outage is released after the outage', async () => {
     const lease = await grantWith('cutAfter')
     rig.proxy.refuse()

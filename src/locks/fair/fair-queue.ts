@@ -3,7 +3,7 @@ import type { Moment } from '../../kit/clock.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HeartbeatAnswer } from '../../servers/answers.ts'
+import type { HeartbeatAnswer, NextHolder } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import type { Heartbeat } from './heartbeat.ts'
@@ -66,12 +66,20 @@ export class FairQueue implements QueuedWaiters {
     this.#listening = null
   }
 
-  /** Called when a message, a heartbeat or a release reports that this owner id has the lock. */
-  onGrant(owner: string, token: number, path?: AcquirePath): void {
+  onOwnRelease({ owner, token }: NextHolder, releasedAt?: Moment): void {
+    this.onGrant(owner, token, 'local', releasedAt)
+  }
+
+  /**
+   * Called when a message or the answer to a release reports that this owner id has the lock.
+   *
+   * @param releasedAt when this client sent that release; undefined if unknown
+   */
+  onGrant(owner: string, token: number, path?: AcquirePath, releasedAt?: Moment): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.onGrant(token, path)
+      place.onGrant(token, path, releasedAt)
       // If the last answer about this place is too old, the waiter must send a request before it
       // uses this grant. In a long queue, a heartbeat is then sent at once. It refreshes many
       // places, so that the next waiters need no such request.

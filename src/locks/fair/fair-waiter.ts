@@ -98,7 +98,9 @@ export class FairWaiter extends LocalWaiter {
     hold.beganAt = clock.monotonic()
     // The request is sent before the caller continues, because the caller may block the event loop
     // for longer than the claim window.
-    confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)
+    if (!claim.isWhole) {
+      confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)
+    }
     this.#take(hold)
     return true
   }
