@@ -158,9 +158,9 @@ export class LocalLock extends Linked<LocalLock> {
       this.services.waitReports.waitEnded(this)
       // If all requests have answers, the health tells later waiters nothing.
       if (this.#health?.isClear) this.#health = undefined
-      // When the last task ends, `tasksEnded` is called, so no waiter needs to start now.
-      if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
+    // No waiter needs to start now. When the last task ends, `tasksEnded` is called.
+    if (waiters.isQueueEmpty && !tasks.isQuiet && !this.#releases?.isListening) return
     // The next waiter starts later, because one signal or `close()` may make many waiters leave
     // now.
     this.advanceLater()
