@@ -116,10 +116,10 @@ describe('a request to queue', () => {
 
 describe('the request that confirms a grant', () => {
   /** The grant to a client whose next `renew` meets the fault. */
-  async function grantWith(action: Action): Promise<Lease> {
+  async function grantWith(action: Action, options = {}): Promise<Lease> {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
-    const pending = client.getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock(options)
     await rig.hears(client)
     const trap = rig.proxy.onNextRequest(SHA.renew, action)
     await held.release()
@@ -128,8 +128,13 @@ describe('the request that confirms a grant', () => {
     return lease
   }
 
-  test.each(lost)('%s: the lease of the holder still lasts', async (action) => {
-    const lease = await grantWith(action)
+  test.each(
+    lost.flatMap((action) => [
+      { action, kind: 'watched', options: {} },
+      { action, kind: 'fixed', options: { leaseMs: 10_000 } },
+    ]),
+  )('$action: a $kind lease of the holder still lasts', async ({ action, options }) => {
+    const lease = await grantWith(action, options)
     await eventually(() => lease.remaining() > 5_000)
     expect(await rig.server.admin.pttl('it')).toBeGreaterThan(5_000)
     expect(await lease.release()).toBe(true)
