@@ -58,7 +58,7 @@ export const fair = [
     search: 'lengthen(lock, hold, leaseMs, longestCallMs).catch(() => {})',
     replace: 'void lengthen',
     test: 'test/fair/fair-lost-replies.test.ts',
-    name: 'a fixed lease of the holder still lasts',
+    name: 'lease of the holder still lasts',
   },
   {
     id: 'refused-confirmation-ignored',

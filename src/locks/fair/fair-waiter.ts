@@ -101,7 +101,7 @@ export class FairWaiter extends LocalWaiter {
     if (!claim.isWhole) {
       confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)
     }
-    this.#take(hold)
+    this.#acceptHold(hold)
     return true
   }
 
@@ -143,7 +143,7 @@ export class FairWaiter extends LocalWaiter {
       if (grant.kind === 'granted') {
         const hold = this.#newHold(grant.token, sentAt, request.leaseMs)
         if (hold === null) this.woken()
-        else this.#take(hold)
+        else this.#acceptHold(hold)
         return
       }
       this.saw(grant)
@@ -178,7 +178,7 @@ export class FairWaiter extends LocalWaiter {
     return hold
   }
 
-  #take(hold: Hold): void {
+  #acceptHold(hold: Hold): void {
     this.accept(hold, this.#place.path)
     this.lock.tasks.finished()
   }

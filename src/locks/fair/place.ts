@@ -12,7 +12,7 @@ import type { Waiter } from '../../waiting/waiter.ts'
 const LEAST_LEFT = 0.25
 
 /** A grant that the waiter can use without a request. */
-interface Claim {
+interface KnownGrant {
   readonly token: number
   /** A time before the grant was made. */
   readonly sentAt: Moment
@@ -100,7 +100,7 @@ export class Place {
    *
    * @returns null if there is no grant, or if too little of the claim window is left
    */
-  claim(clock: Clock): Claim | null {
+  claim(clock: Clock): KnownGrant | null {
     const queuedAt = this.#queuedAt
     // If the counter was lost, the client cannot distinguish an old grant from a new grant.
     if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null
