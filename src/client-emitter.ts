@@ -7,8 +7,8 @@ type Name = EventEmitter.EventNames<HoldfastEvents>
 type ClientListener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
- * The event emitter of a client. When `releaseRequested` gets a listener, the client begins to receive release
- * requests.
+ * The event emitter of a client. From the first listener of `releaseRequested` on, the client receives requests to
+ * release its locks.
  */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   override on<E extends Name>(event: E, listener: ClientListener<E>, context?: unknown): this {
@@ -35,7 +35,7 @@ export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   }
 
   /**
-   * Called when a listener of `releaseRequested` was added.
+   * Called after a listener of `releaseRequested` was added.
    *
    * @internal
    */

@@ -12,7 +12,7 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The kinds of locks that a client has on a single server, but not on several masters. */
+/** The kinds of locks that need a single server, as this client opened them. */
 interface SingleServerKinds {
   readonly holdings: Holdings
   drain(): Promise<void>
@@ -31,7 +31,7 @@ export function newClient(
   return { owners: new Owners(clientId), frames: new Frames(), settings, emit, requests }
 }
 
-/** The components of one client, which close with the client. */
+/** The components of one client. `shutDown` closes all of them. */
 export class ClientParts {
   readonly owners: Owners
   readonly frames: Frames
@@ -58,7 +58,7 @@ export class ClientParts {
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
-  /** The address of the servers, and how many locks are held and awaited. For logs. */
+  /** The address of the servers, and the numbers of holds and waiters. For logs. */
   get facts(): Record<string, unknown> {
     return { at: this.#connection.address ?? 'memory', ...this.backend.registry.counts }
   }
@@ -69,8 +69,8 @@ export class ClientParts {
   }
 
   /**
-   * Called when the event `releaseRequested` gets a listener. From then on the client receives
-   * release requests.
+   * Called after `releaseRequested` got a listener. From then on, the client receives requests to
+   * release its locks.
    */
   listenerAdded(): void {
     this.#requests.listenerAdded()
@@ -80,20 +80,20 @@ export class ClientParts {
   }
 
   /**
-   * Returns the key in Redis of a lock, or of another object with a name.
+   * Returns the name on the server of a lock, or of another object with a name.
    *
    * @param what the word for the object in errors; `lock` by default
    */
   rawName(name: string, what?: string): string {
-    return rawNameOf(name, this.#keyPrefix, this.#connection.clustered, what)
+    return rawNameOf(name, this.#keyPrefix, this.#connection.nameRule, what)
   }
 
   /**
-   * Closes the client.
+   * Closes the client. A further call returns the same promise, and can only shorten the wait.
    *
-   * @param drainMs how long to wait at most until the client holds nothing, in milliseconds from
-   * now; 0 for no wait
-   * @returns the holds that still existed after this wait, and that this call ended
+   * @param drainMs the longest wait until the client holds nothing, in milliseconds from now; 0 for
+   * no wait
+   * @returns the holds that existed after the wait, and that the client therefore ended
    */
   shutDown(drainMs: number, kinds: SingleServerKinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

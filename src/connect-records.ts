@@ -1,14 +1,17 @@
 import type { Connect } from './connect.ts'
+import type { NameRule } from './servers/raw-name.ts'
 import type { RecordStore } from './servers/record-store.ts'
 import type { RecordServer } from './servers/records/record-server.ts'
 
 /**
  * Returns a function that connects a client to a server without scripts.
  *
- * @param open returns the client's own connection
+ * @param open makes the client's own connection to the server
+ * @param nameRule the rule of the server for the names of locks; default: each name is valid
  */
 export function connectToRecords(
   open: (...given: Parameters<Connect>) => RecordServer<RecordStore>,
+  nameRule?: NameRule,
 ): Connect {
   return (...given) => {
     const server = open(...given)
@@ -18,7 +21,7 @@ export function connectToRecords(
       ...(address !== undefined && { address }),
       clock: server.store.clock,
       keyPrefix: '',
-      clustered: false,
+      nameRule,
       disconnect: async () => server.disconnect(),
     }
   }

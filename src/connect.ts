@@ -4,7 +4,6 @@ import { LEAST_LEASE_MS } from './local/short-leases.ts'
 import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
-import type { RedisKinds } from './servers/redis/calls/redis-kind.ts'
 import { sourceOf } from './servers/redis/connection/given-source.ts'
 import {
   isClient,
@@ -13,22 +12,20 @@ import {
   labelOf,
   type RedisSource,
 } from './servers/redis/connection/open-client.ts'
+import { REDIS_KINDS } from './servers/redis/kinds.ts'
+import { nameRule } from './servers/redis/name-rule.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
 /** Connects a client to the server or the quorum where its locks are stored. */
-export type Connect = (
-  settings: Settings,
-  events: ServerEvents,
-  kinds: RedisKinds,
-) => ClientConnection
+export type Connect = (settings: Settings, events: ServerEvents) => ClientConnection
 
-export const connectToRedis: Connect = (settings, events, kinds) =>
-  settings.isQuorum ? majority(settings, events) : oneServer(settings, events, kinds)
+export const connectToRedis: Connect = (settings, events) =>
+  settings.isQuorum ? majority(settings, events) : oneServer(settings, events)
 
-function oneServer(settings: Settings, events: ServerEvents, kinds: RedisKinds): ClientConnection {
+function oneServer(settings: Settings, events: ServerEvents): ClientConnection {
   const [source] = sourcesOf(settings) as [RedisSource]
-  const server = redisServer(source, settings, events, kinds)
+  const server = redisServer(source, settings, events, REDIS_KINDS)
   const thread = threadFor(source, settings, events)
   return {
     server,
@@ -42,7 +39,7 @@ function oneServer(settings: Settings, events: ServerEvents, kinds: RedisKinds):
   }
 }
 
-/** Connects to several independent masters. A majority of them holds each lock. */
+/** Connects a client to several independent masters. A majority of the masters holds each lock. */
 function majority(settings: Settings, events: ServerEvents): ClientConnection {
   const sources = sourcesOf(settings)
   const servers = sources.map((source) => redisServer(source, settings, events))
@@ -63,8 +60,9 @@ function majority(settings: Settings, events: ServerEvents): ClientConnection {
  * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
  * stay open.
  *
- * @param servers one server for each client
- * @param nameOf returns the raw name that a lock has on the server with the index `at`
+ * @param servers one server of each client
+ * @param nameOf returns the key of a lock on the server with the index `at`; `rawName` is the name
+ * of the lock in the quorum
  */
 export function majorityOf(
   servers: readonly LockServer[],
@@ -80,7 +78,7 @@ function redisServer(
   source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
   events: ServerEvents,
-  kinds?: RedisKinds,
+  kinds?: typeof REDIS_KINDS,
 ): RedisServer {
   const options = {
     ...{ counterMs: counterTtlMs, sharded, durability, label, onOutage: events },
@@ -91,10 +89,10 @@ function redisServer(
 
 function namingOf(
   sources: readonly RedisSource[],
-): Pick<ClientConnection, 'keyPrefix' | 'clustered' | 'address'> {
+): Pick<ClientConnection, 'keyPrefix' | 'nameRule' | 'address'> {
   return {
     keyPrefix: keyPrefixOf(sources[0] as RedisSource),
-    clustered: sources.some((one) => isClient(one) && isCluster(one)),
+    nameRule: nameRule(sources.some((one) => isClient(one) && isCluster(one))),
     address: sources.map(labelOf).join(', '),
   }
 }

@@ -1,6 +1,6 @@
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 
-/** The kind of the lock that a call acquires, or that a hold holds. Facts, metrics and spans contain this word. */
+/** The kind of a lock, as facts, metrics and spans name the kind. */
 export type KindName = 'lock' | 'fair' | 'read' | 'write' | 'upgradable' | 'permits' | 'semaphore'
 
 /** The fields of all facts. */
@@ -11,9 +11,9 @@ export interface ClientFact {
   readonly label: string
 }
 
-/** The client that publishes facts about locks. */
+/** The client that publishes facts about locks, with the notes that it can reach. */
 export interface FactSource extends ClientFact {
-  /** The notes of all clients that use the same Redis; undefined if clients cannot share notes. */
+  /** The notes of all clients of the same Redis; undefined if clients cannot share notes. */
   readonly notes: Notes | undefined
 }
 
@@ -24,18 +24,17 @@ export interface LockFact extends FactSource {
   readonly kind: KindName
 }
 
-/**
- * Lines of text that clients store about their owners. All clients can read these lines, and no lock depends on them.
- */
+/** Lines of text that clients store about their owners. All clients can read these lines. No lock depends on them. */
 export interface Notes {
   /**
-   * Stores the text soon, in one request with other texts. The call does not wait for this request. If the text is
+   * Stores the text soon, in one request with other texts. The call does not wait for the request. If the text is
    * undefined, the client removes the line of the owner.
    */
   set(owner: string, text: string | undefined): void
   /**
-   * @returns the line of an owner. Undefined if the owner has no line, or if the line cannot be read. The promise never
-   * rejects
+   * Reads the line of an owner.
+   *
+   * @returns undefined if the owner has no line, or if the client cannot read the line. The promise never rejects
    */
   get(owner: string): Promise<string | undefined>
 }
@@ -48,20 +47,19 @@ export interface Notes {
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 
 /**
- * `timeout`: the wait timeout has ended, or a single try found that the lock is held. `outage`: Redis did not answer.
+ * How a call ended. `timeout`: `waitMs` passed, or a single try found that the lock is held. `outage`: Redis did not
+ * answer.
  */
 export type AcquireOutcome = 'granted' | 'timeout' | 'aborted' | 'outage' | 'closed' | 'failed'
 
-/**
- * The fact of `tracing:holdfast:acquire`: one call to acquire. It ends when the call returns a lease or null, or fails.
- */
+/** The fact of `tracing:holdfast:acquire`: one call to acquire, until it returns a lease or null, or fails. */
 export interface AcquireFact extends LockFact {
-  /** The longest wait, in milliseconds. 0 means one attempt without a wait; Infinity means no limit. */
+  /** The longest wait, in milliseconds. 0 means a single try; Infinity means no limit. */
   readonly waitMs: number
   /** The requested lease in milliseconds; Infinity for permits without a lease. */
   readonly leaseMs: number
   // The fields below are set at `asyncEnd`. `holder` is set earlier, as soon as the holder is known.
-  /** The last known holder, as `<clientId>:<owner>`. Left out if no holder is known. */
+  /** The last known holder, as `<clientId>:<owner>`. Left out if the holder is unknown. */
   holder?: string
   outcome?: AcquireOutcome
   /** How the call acquired the lock. Left out if the lock was not acquired. */
@@ -75,12 +73,12 @@ export interface AcquireFact extends LockFact {
 }
 
 /**
- * How a hold ended. `forced`: this client ended the hold, for example by `forceUnlock()`. If another client's
- * `forceUnlock()` ended the hold, the outcome is `gone`.
+ * How a hold ended. `forced`: this client ended the hold, for example by `forceUnlock()`. `gone`: the server no longer
+ * had the hold, for example because another client called `forceUnlock()`.
  */
 export type HoldOutcome = 'released' | 'expired' | 'gone' | 'forced' | 'closed'
 
-/** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release, or to the loss. */
+/** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release or the loss. */
 export interface HoldFact extends LockFact {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
@@ -88,8 +86,8 @@ export interface HoldFact extends LockFact {
   /** The lease that was granted, in milliseconds. */
   readonly leaseMs: number
   /**
-   * The longest time that the hold can last, in milliseconds. For a fixed lease, this time is the lease, and `extend()`
-   * can lengthen it. For a renewed lease, this time is `maxHoldMs`; Infinity without `maxHoldMs`.
+   * The longest time that the hold can last, in milliseconds. A fixed lease: the length of the lease, which `extend()`
+   * can exceed. A renewed lease: its `maxHoldMs`, or Infinity without `maxHoldMs`.
    */
   readonly limitMs: number
   /** The fact of the call that acquired the hold; undefined if this call was not traced. */
@@ -110,8 +108,8 @@ export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
   /**
-   * How the release ended. `local`: the next caller in this client holds the lock. `unknown`: the server did not
-   * confirm the release, and the client retries in the background.
+   * How the release ended. `local`: the hold passed to the next caller in this client. `gone`: the server no longer had
+   * the hold. `unknown`: the server did not confirm the release, and the client retries in the background.
    */
   outcome?: 'freed' | 'local' | 'gone' | 'unknown'
   error?: unknown
@@ -120,10 +118,10 @@ export interface ReleaseFact extends LockFact {
 /** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of several holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
-  /** How much later than planned the request was sent, in milliseconds. */
+  /** How much later than planned the client sent the request, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
-  /** The number of holds that were renewed. The state of holds that neither `renewed` nor `gone` counts is unknown. */
+  /** The number of holds that were renewed. Holds that neither `renewed` nor `gone` counts had no answer. */
   renewed?: number
   gone?: number
   error?: unknown
@@ -134,12 +132,15 @@ export interface RenewFact extends ClientFact {
  * client is closed.
  */
 export interface OutageFact extends ClientFact {
-  /** The address of the server. It contains no login. */
+  /** The address of the server, without its login. */
   readonly address: string
   // The fields below are set at `asyncEnd`.
   /** How the outage ended. `closed`: the client was closed before the server answered. */
   outcome?: 'recovered' | 'closed'
-  /** The time from the first failure until the server answered, in milliseconds. */
+  /**
+   * The time from the first failure until the server answered or the client was closed, in
+   * milliseconds.
+   */
   outageMs?: number
   /** The number of failed attempts during the outage. */
   attempts?: number
@@ -147,7 +148,7 @@ export interface OutageFact extends ClientFact {
   error?: unknown
 }
 
-/** The fact of the channel `holdfast:settled`: the outcome of a request was unknown, and is now known. */
+/** The fact of the channel `holdfast:settled`: a request whose outcome was unknown now has a known outcome. */
 export interface SettledFact extends ClientFact {
   /** The key of the lock in Redis. */
   readonly key: string
@@ -164,13 +165,15 @@ export const settledChannel = channel('holdfast:settled')
 
 /**
  * True if any of the five channels of the trace has a subscriber. In Bun, a trace has no property `hasSubscribers`, so
- * two of its channels are checked.
+ * the function checks two of its channels.
  */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
-/** Publishes the end of an operation, with its complete fact. Must be called once for each operation. */
+/**
+ * Publishes the end of an operation, with its complete fact. Callers must call this function once for each operation.
+ */
 export function publishEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,

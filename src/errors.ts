@@ -51,7 +51,7 @@ export class InvalidArgumentError extends HoldfastError {
   }
 }
 
-/** Returns the error for a call on a lease that was released before. */
+/** Makes the error for the use of a lease that was released before. */
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
@@ -74,12 +74,12 @@ export type LossReason =
   /** The server answered that the owner no longer holds the lock. */
   | 'gone'
   /**
-   * This client ended the hold: by `forceUnlock()`, by an `unlock()` that may belong to another
-   * task, or by `release()` or `delete()` of a semaphore.
+   * This client ended the hold: by `forceUnlock()`, by an `unlock()` that may belong to another task, or by `release()`
+   * or `delete()` of a semaphore.
    */
   | 'forced'
 
-/** The lease ended before its holder released it. Later work may have overlapped with the next holder's work. */
+/** The lease ended before its holder released it. Work since then may have overlapped with the next holder's work. */
 export class LeaseLostError extends HoldfastError {
   readonly reason: LossReason
   /** The fencing token of the lost lease. */
@@ -100,7 +100,7 @@ export class LeaseLostError extends HoldfastError {
 
 /**
  * Some locks of a `MultiLock` were not released as expected. All other locks were released. If Redis did not confirm a
- * release, the client retries it in the background. The lock is free at the latest when its lease ends.
+ * release, the client retries this release in the background. The lock is free at the latest when its lease ends.
  */
 export class NotReleasedError extends HoldfastError {
   /** One error for each lock that was not released as expected. */
@@ -157,11 +157,11 @@ export interface WhyNotAcquired {
   readonly ageMs: number | null
   /** The remaining time of the lease at the time `at`, in ms; null if unknown, and if the lease never expires. */
   readonly ttlMs: number | null
-  /** The caller's position in the queue of a fair lock at the time `at`; 1 is the head. Otherwise null. */
+  /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** The number of waiters, for a semaphore, and for an attempt at a fair lock without a wait. Otherwise null. */
+  /** The number of waiters of a semaphore, or of a fair lock whose queue the call did not join. Otherwise null. */
   readonly queueLength: number | null
-  /** When the server reported the state, in milliseconds since 1970 by the clock of this host. */
+  /** The time for which this state is true, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
   /** The reason as text for people. */
   readonly text: string
@@ -169,9 +169,9 @@ export interface WhyNotAcquired {
 
 /** Redis could not be reached, or did not answer in time. A lock that another owner holds never causes this error. */
 export class RedisUnavailableError extends HoldfastError {
-  /** The state of the lock when the acquisition failed, if known. Only for an acquisition. */
+  /** The state of the lock when an acquisition failed. Undefined for other calls, and if the state is unknown. */
   declare why?: WhyNotAcquired
-  /** The server that is down, for how long in ms, and the failed attempts. Only in the events `error` and `outage`. */
+  /** In the events `error` and `outage`: the server's address, how long it has been down, and the failed attempts. */
   declare outage?: {
     readonly address: string
     readonly durationMs: number
@@ -196,7 +196,7 @@ export const OF_LOCK: Words = {
 }
 
 /**
- * Returns the error of an outage. `what` is the step that did not happen, `answer` is how the server failed, and `step`
+ * Makes the error of an outage. `what` is the step that did not happen, `answer` says how the server failed, and `step`
  * is the advice for the user.
  */
 export function unavailableError(
@@ -215,13 +215,13 @@ export function unavailableError(
 }
 
 /**
- * True if the refusal is temporary, so that a retry may succeed: the server is starting, is full or fails over.
+ * True if the server refused the request for a temporary reason: the server is starting, is full or fails over.
  *
  * @internal
  */
 export let refusalPasses: (error: RedisRefusedError) => boolean
 
-/** Redis answered with an error. The message and `cause` contain the text of that error. */
+/** Redis answered with an error. The message and `cause` contain the text of the answer. */
 export class RedisRefusedError extends HoldfastError {
   readonly #passes: boolean
 

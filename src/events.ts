@@ -13,8 +13,7 @@ export interface HoldEvent {
 /** A server has recovered from an outage. */
 export interface RecoveredEvent {
   /**
-   * The address of the server. It contains no login. Each of the `masters` and each node of a cluster has its own
-   * address.
+   * The address of the server, without its login. Each of the `masters` and each node of a cluster has its own address.
    */
   readonly address: string
   /** The time from the first failure until the server answered, in milliseconds. */
@@ -26,8 +25,7 @@ export interface RecoveredEvent {
 /** An outage of a server begins or continues. */
 export interface OutageEvent {
   /**
-   * The address of the server. It contains no login. Each of the `masters` and each node of a cluster has its own
-   * address.
+   * The address of the server, without its login. Each of the `masters` and each node of a cluster has its own address.
    */
   readonly address: string
   /** How long the outage has lasted, in milliseconds; 0 when it begins. */
@@ -35,7 +33,8 @@ export interface OutageEvent {
   /** The number of failed attempts since the outage began. */
   readonly attempts: number
   /**
-   * The failure of the last attempt, with a readable message. Its `cause` is the error of the network or of the server.
+   * The failure of the last attempt, with a readable message. The `cause` of this error is the error of the network or
+   * of the server.
    */
   readonly error: RedisUnavailableError
 }
@@ -54,8 +53,8 @@ export interface Requester {
 /** Another client or an operator requests the release of a hold. */
 export interface ReleaseRequestedEvent extends HoldEvent {
   /**
-   * The reason in the words of the requester; null if the requester gives none. Control characters are escaped, and the
-   * text is cut to 200 characters.
+   * The reason in the words of the requester; null if the requester gives no reason. Control characters are escaped,
+   * and the text is cut to 200 characters.
    */
   readonly reason: string | null
   readonly by: Requester
@@ -72,20 +71,21 @@ export interface HoldfastEvents {
   /** One request has renewed the leases of several holds; `holds` is their number. */
   renewed: (event: { readonly holds: number }) => void
   /**
-   * A renewal, or a check of a fixed lease, was not confirmed. The lease continues for `remainingMs`, and the client
-   * retries. This event is a warning. If the lease is lost later, `lost` is emitted and the signal of the lease aborts.
+   * A renewal, or a check of a fixed lease, was not confirmed. The lease is still valid for `remainingMs`, and the
+   * client retries. If the lease is lost later, the client emits `lost`, and the signal of the lease aborts.
    */
   late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
   /** A hold was lost before it was released. The signals of its leases abort at the same moment. */
   lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
   /**
-   * A server cannot be reached, does not answer, or refuses the connection. Emitted when the outage begins, after 5 s,
-   * and then with pauses that double, up to five minutes. The event `error` reports the outage too.
+   * A server cannot be reached, does not answer, or refuses the connection. The client emits this event when the outage
+   * begins, and after 5 s. Then the pauses between events double, up to five minutes. The event `error` reports the
+   * outage too.
    */
   outage: (event: OutageEvent) => void
   /**
    * A server has answered for one second after an outage. After several outages within a minute, this time is longer,
-   * up to a minute. Also emitted if the server is no longer in its cluster.
+   * up to a minute. The client also emits this event if the server no longer belongs to its cluster.
    */
   recovered: (event: RecoveredEvent) => void
   /**
@@ -101,7 +101,10 @@ export interface HoldfastEvents {
   error: (error: Error) => void
 }
 
-/** Emits an event. If a listener throws, the caller gets no error. */
+/**
+ * Emits an event. An error of a listener becomes an uncaught exception, and the emitting code
+ * continues.
+ */
 export type Emit = <E extends keyof HoldfastEvents>(
   event: E,
   ...args: Parameters<HoldfastEvents[E]>

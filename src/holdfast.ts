@@ -4,7 +4,7 @@ import { ClientParts, newClient } from './client-parts.ts'
 import { type Connect, connectToRedis, majorityOf } from './connect.ts'
 import type { HoldfastEvents } from './events.ts'
 import { KINDS, type KindMethods } from './kinds/all.ts'
-import { addKindMethods, OpenKinds, redisKindsOf } from './kinds/open-kinds.ts'
+import { addKindMethods, OpenKinds } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
@@ -21,7 +21,8 @@ import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
 /**
- * The client: locks on one Redis. It connects at the first use, and keeps no process alive without pending work.
+ * The client: its locks are on one Redis, or on several `masters`. The client connects at the first use, and keeps a
+ * process alive only while it has pending work.
  *
  * It emits the events of {@link HoldfastEvents}.
  */
@@ -47,18 +48,14 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     super()
     const settings = resolveOptions(options, connect !== undefined)
     const client = newClient(this, this.id, settings)
-    const connection = (connect ?? connectToRedis)(
-      settings,
-      new ServerEvents(client),
-      redisKindsOf(KINDS),
-    )
+    const connection = (connect ?? connectToRedis)(settings, new ServerEvents(client))
     this.#parts = new ClientParts(client, connection, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
     this.#kinds = new OpenKinds(KINDS, this.#parts, settings)
   }
 
-  /** Returns what logs and JSON show of the client. It contains no login. */
+  /** Returns the client as logs and JSON show it. The result contains no login. */
   toJSON(): Record<string, unknown> {
     return { id: this.id, ...this.#parts.facts }
   }
@@ -71,7 +68,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a `}` needs a `{` before
+   * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a `}` needs an earlier
+   * `{`
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -102,7 +100,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns several locks as one: a call acquires all of them or none. The locks may be of any kind, client and server.
-   * All clients acquire the locks in the same order, in any order of the arguments.
+   * All clients acquire the locks in the same order, even if they pass the locks in another order.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -127,7 +125,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Finds a client by its id or by one of its owners. A client reports itself unless its option `presence` is false.
+   * Finds a client by its id or by one of its owners. A client can be found unless its option `presence` is false.
    *
    * @param clientOrOwner the `id` of a client, or an owner as `inspect()` shows it: `<clientId>:<owner>`
    * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for two minutes.
@@ -148,9 +146,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends no request. Instead
-   * of a multi-lock, each of its locks is listed, at its own client. Permits of `getSemaphore` are listed only while
-   * `using` or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. A
+   * multi-lock is not listed: each of its locks is listed by the client of this lock. Permits of `getSemaphore` are
+   * listed only while `using` or `tryUsing` works with them. After {@link close}, a hold is listed only while its
+   * release is pending.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#kinds)
@@ -159,14 +158,14 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Releases all locks, ends every wait with a `ClosedError`, and closes the connections that this client opened.
    * Connections that you opened stay open. If Redis does not answer, the call resolves soon after twice
-   * `commandTimeoutMs`, and the locks end with their leases.
+   * `commandTimeoutMs`. The locks then end when their leases end.
    *
    * With `drainMs`, the call first waits until the client holds nothing, for at most `drainMs`. Meanwhile new
    * acquisitions and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the
    * watchdog renews their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. With `drainMs`, a further call may shorten the wait. Without `drainMs`, it
-   * ends the wait.
+   * A further call returns the same promise. With `drainMs`, a further call may shorten the wait. Without `drainMs`, a
+   * further call ends the wait.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -89,6 +89,7 @@ export type {
   RequestReleaseOptions,
   TryLockOptions,
   TryUsingOptions,
+  WhenFreeOptions,
 } from './options/options.ts'
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
 export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'

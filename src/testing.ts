@@ -18,8 +18,8 @@ export interface MemoryServerOptions {
   /**
    * With true, time stands still for the server and for all of its clients, until {@link MemoryServer.advance} moves
    * time forward. No call waits for real time, and fake timers of a test have no effect. With false, the server and its
-   * clients use `Date.now()`, `performance.now()` and `setTimeout()`, as a test may have replaced them. False by
-   * default.
+   * clients use `Date.now()`, `performance.now()` and `setTimeout()`, or the functions with which a test replaces them.
+   * False by default.
    */
   readonly virtualTime?: boolean
 }
@@ -28,8 +28,8 @@ export interface MemoryServerOptions {
 export interface MemoryServer {
   /**
    * Returns a client of this server. Each client stands for a separate process, so its locks exclude the locks of the
-   * other clients. It behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like every
-   * client, it keeps a process alive only while it has pending work.
+   * other clients. The client behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like
+   * every client, it keeps a process alive only while it has pending work.
    *
    * @throws `InvalidArgumentError` for unknown or invalid options
    */
@@ -51,8 +51,8 @@ export interface MemoryServer {
    * Acquires a lock as another client of this server. The watchdog renews the lease until you release it.
    *
    * @param name the name of a free lock. If your client has a `keyPrefix`, the name begins with this prefix
-   * @returns the lease of the other client. Rejects with `InvalidArgumentError` if the lock is held, and as `lock()`
-   * does
+   * @returns the lease of the other client. Rejects with `InvalidArgumentError` if the lock is held, and for the same
+   * reasons as `lock()`
    */
   hold(name: string): Promise<Lease>
 
@@ -75,7 +75,10 @@ export interface MemoryServer {
    */
   beginOutage(): void
 
-  /** Makes the server reachable again. All clients check the locks that they hold, and the locks that they wait for. */
+  /**
+   * Makes the server reachable again. All clients then check the locks that they hold, and the locks that they wait
+   * for.
+   */
   endOutage(): void
 }
 

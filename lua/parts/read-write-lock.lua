@@ -235,9 +235,9 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Wakes the next waiters. The message '2' wakes all waiting readers. The message for the first member of the queue is
--- the time when its wait began. No other listener reacts: clients of Holdfast compare texts, and Redisson's clients
--- read numbers. `left` is the number of holders, none of which writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. The message for the first member of the queue of
+-- the writers is the score of this member. Other waiters of Holdfast ignore this message, because their score differs.
+-- Redisson's clients know only the messages 0 and 1. `left` is the number of holders; no holder writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)

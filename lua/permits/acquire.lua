@@ -69,7 +69,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/replica.lua
 
--- A refusal of a client that waits lists the owners of at most this many permits.
+-- If the client of the call waits, the answer `held` lists the owners of at most this many permits.
 local TOLD = 4
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')

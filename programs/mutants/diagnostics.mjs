@@ -7,7 +7,7 @@ export const diagnostics = [
   {
     id: 'hold-ends-twice',
     mistake: 'A hold that close() took away ends once more when it is found to be gone.',
-    file: 'src/lease/hold-trace.ts',
+    file: 'src/channels/published-hold.ts',
     search: '    if (fact.outcome !== undefined) return\n',
     replace: '',
     test: 'test/diagnostics/property.test.ts',

@@ -88,7 +88,7 @@ export const unknown = [
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
     file: 'src/servers/redis/calls/script-call.ts',
-    search: 'error instanceof CallFailure ? error : new OddAnswer(this.script.name, reply)',
+    search: 'error instanceof CallFailure ? error : oddAnswer(this.script.name, reply)',
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',

@@ -8,7 +8,8 @@ import { type ReadWriteMethods, readWrite } from './read-write.ts'
 import { type SemaphoreMethods, semaphore } from './semaphore.ts'
 
 /**
- * All kinds that need a single server. A new kind has a file in this folder, and a line in each list here.
+ * All kinds of locks that need a single server. A new kind has its own file in this folder, and one line in each of the
+ * lists here.
  *
  * @internal
  */
@@ -22,7 +23,7 @@ export const KINDS: readonly KindDescriptor<object>[] = [
   election,
 ]
 
-/** The methods of `Holdfast` that return objects of these kinds. */
+/** The methods of `Holdfast` that these kinds add. */
 export interface KindMethods
   extends FairMethods,
     ReadWriteMethods,

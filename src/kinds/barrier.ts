@@ -3,13 +3,12 @@ import { show } from '../kit/show.ts'
 import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
 import { BARRIER } from '../servers/records/barrier.ts'
-import { redisBarrier } from '../servers/redis/barrier-commands.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface BarrierMethods {
   /**
-   * Returns a barrier that several parties await. When all parties have arrived, they all continue, and the next round
-   * begins.
+   * Returns a cyclic barrier, at which several parties wait for each other. When all parties have arrived, they all
+   * continue, and the next round begins.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must count the parties
@@ -21,7 +20,6 @@ export interface BarrierMethods {
 export const barrier: KindDescriptor<BarrierMethods> = {
   names: ['getCyclicBarrier'],
   requests: BARRIER,
-  onRedis: redisBarrier,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const remoteOf = requests(BARRIER)
     const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)

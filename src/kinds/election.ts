@@ -4,12 +4,12 @@ import { LeaderElections } from '../locks/leader/leader-elections.ts'
 import type { LeaderElectionOptions } from '../locks/leader/leader-options.ts'
 import type { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
 import { ELECTION } from '../servers/records/election.ts'
-import { redisElection } from '../servers/redis/election-channel.ts'
 import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {
   /**
-   * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
+   * Returns an election, in which this client can be a candidate. The candidate that holds the fair lock of this name
+   * leads.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for invalid input, and with `masters`, because a majority of masters has no queue
@@ -21,7 +21,6 @@ export interface ElectionMethods {
 export const election: KindDescriptor<ElectionMethods> = {
   names: ['getLeaderElection'],
   requests: ELECTION,
-  onRedis: redisElection,
   open({ owners, backend: { registry }, label, requests, call }) {
     const elections = new LeaderElections({
       id: owners.clientId,

@@ -4,16 +4,16 @@ import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.t
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { FAIR } from '../servers/records/fair-requests.ts'
-import { redisFair } from '../servers/redis/fair-commands.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface FairMethods {
   /**
-   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. It excludes `getLock` of
-   * the same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
+   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. The fair lock and the
+   * `getLock` lock of the same name exclude each other. Callers of `getLock`, and of Redisson, do not queue: they may
+   * acquire the lock when it is free.
    *
-   * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
-   * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
+   * A process keeps its place in the queue while it runs. If the process crashes, the queue skips its place. If the
+   * process at the head of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name
@@ -21,7 +21,7 @@ export interface FairMethods {
   getFairLock(name: string, options?: GetLockOptions): Lock
 }
 
-/** The methods of fair locks, with one more method for elections. */
+/** The methods of fair locks, with one more method that elections use. */
 interface Methods extends FairMethods {
   fairLock(name: string, options?: GetLockOptions, what?: string): HoldfastLock
 }
@@ -30,7 +30,6 @@ interface Methods extends FairMethods {
 export const fair: KindDescriptor<Methods> = {
   names: ['getFairLock'],
   requests: FAIR,
-  onRedis: redisFair,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const { server, clock } = registry
     const remote = requests(FAIR)

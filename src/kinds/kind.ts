@@ -3,62 +3,70 @@ import { show } from '../kit/show.ts'
 import type { Backend } from '../local/backend.ts'
 import type { Holdings } from '../local/holdings.ts'
 import type { Owners } from '../owner/owners.ts'
-import type { RedisKind } from '../servers/redis/calls/redis-kind.ts'
 import type { ServerKind } from '../servers/server-kind.ts'
 import type { ServerWords } from '../servers/server-words.ts'
 
-/** The parts of a client that the kinds use. */
+/** The parts of a client that its kinds use. */
 export interface KindHost {
   readonly owners: Owners
   readonly backend: Backend
   readonly label: string
   readonly outageMs: number
-  /** Returns the requests of a kind. Undefined if the server does not have the kind. */
+  /**
+   * Returns the requests of a kind to the server; undefined if the server does not support the
+   * kind.
+   */
   requests<R extends object>(kind: ServerKind<R>): R | undefined
   /**
    * Returns the key of a lock, or of another object with a name.
    *
-   * @param what the object in the error for an invalid name, such as `latch`
+   * @param what the word for the object in errors, such as `latch`; `lock` by default
    */
   rawName(name: string, what?: string): string
-  /** Calls a method of another kind of the same client. For example, an election creates its fair lock. */
+  /**
+   * Calls a method that another kind of the same client has. For example, an election creates its fair lock in this
+   * way.
+   */
   call(name: string, ...args: unknown[]): unknown
 }
 
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M
-  /** Returns the holds and waits of this kind that concern no lock, such as calls that await a latch. */
+  /** Returns the holds and waits of this kind that belong to no lock. For example, a call that awaits a latch. */
   holdings?(): Partial<Holdings>
-  /** Called when the client begins to drain. Resolves when `holdings` contains no hold. */
+  /**
+   * Called when the client begins to drain. The promise resolves when `holdings` contains no hold.
+   */
   drain?(): Promise<void> | void
-  /** Called when the client is closed. The client itself closes the locks of this kind. */
+  /** Called when the client closes. The client itself closes the locks of this kind. */
   shutDown?(): Promise<void> | void
-  /** Called when all locks are released. */
+  /** Called when the client closes, after the release of all locks. */
   stopHeartbeat?(): void
 }
 
-/** One kind of locks that needs a single server. Each kind is described in one file of this folder. */
+/** One kind of locks that needs a single server. Each kind has one file in this folder. */
 export interface KindDescriptor<M extends object> {
   /** The names of the methods that the kind adds to `Holdfast`. */
   readonly names: readonly string[]
   /** The requests of the kind to a server. */
   readonly requests: ServerKind<object>
-  /** How these requests work on Redis. */
-  readonly onRedis: Omit<RedisKind, 'what'>
   open(host: KindHost): OpenKind<M>
 }
 
 /**
- * Throws if the call has more arguments than the name. Similar methods accept more arguments, but here these would have
- * no effect.
+ * Throws if the call has more arguments than the name. Methods with similar names accept more arguments, but this
+ * method would ignore them.
+ *
+ * @param get the name of the method
+ * @param how the advice in the error
  */
 export function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return
   throw new InvalidArgumentError(`${get}(name) takes only a name; got ${show(others[0])}. ${how}`)
 }
 
-/** Makes the error for a kind that clients with independent masters do not have. */
+/** Makes the error for a kind that a client with independent masters does not support. */
 export function needsOneServer(
   what: string,
   instead: string,
@@ -72,8 +80,8 @@ export function needsOneServer(
 }
 
 /**
- * Makes the error for a semaphore on independent masters. Two majorities always share a master, but
- * they cannot count permits.
+ * Makes the error for a semaphore on independent masters. There, majorities cannot limit the number
+ * of holders. The error gives an example.
  */
 export function semaphoreNeedsOneServer(name: string, words: ServerWords): InvalidArgumentError {
   return needsOneServer(

@@ -3,12 +3,11 @@ import { show } from '../kit/show.ts'
 import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/count-down-latch.ts'
 import { Latches } from '../locks/latch/latches.ts'
 import { LATCH } from '../servers/records/latch.ts'
-import { redisLatch } from '../servers/redis/latch-commands.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface LatchMethods {
   /**
-   * Returns a latch that many callers await. The latch opens when its count reaches zero.
+   * Returns a count-down latch, for which many callers can wait. The latch opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
@@ -20,7 +19,6 @@ export interface LatchMethods {
 export const latch: KindDescriptor<LatchMethods> = {
   names: ['getCountDownLatch'],
   requests: LATCH,
-  onRedis: redisLatch,
   open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const remoteOf = requests(LATCH)
     const latches = new Latches(clientId, registry.limits)

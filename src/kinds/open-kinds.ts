@@ -1,5 +1,4 @@
 import type { Holdings } from '../local/holdings.ts'
-import type { RedisKinds } from '../servers/redis/calls/redis-kind.ts'
 import type { KindDescriptor, KindHost, OpenKind } from './kind.ts'
 
 type ClientOfKinds = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
@@ -7,8 +6,8 @@ type KindList = readonly KindDescriptor<object>[]
 type Method = (...args: unknown[]) => unknown
 
 /**
- * The kinds of one client that need a single server. With independent masters, the methods of these
- * kinds throw an error.
+ * The kinds of one client that need a single server. If the client has independent masters, the
+ * methods of these kinds throw an error.
  */
 export class OpenKinds {
   readonly #open: readonly OpenKind<object>[]
@@ -39,7 +38,7 @@ export class OpenKinds {
     return this.#methods[name]?.(...args)
   }
 
-  /** The holds and waits that concern no lock, such as calls that await a latch. */
+  /** The holds and waits that belong to no lock, such as calls that await a latch. */
   get holdings(): Holdings {
     const all = this.#open.map((kind) => kind.holdings?.() ?? {})
     return {
@@ -48,17 +47,17 @@ export class OpenKinds {
     }
   }
 
-  /** @returns resolves when `holdings` contains no hold */
+  /** Resolves when `holdings` contains no hold. */
   async drain(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.drain?.()))
   }
 
-  /** Closes all kinds, except their locks. The client itself closes the locks. */
+  /** Closes everything of the kinds except their locks, which the client itself closes. */
   async shutDown(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.shutDown?.()))
   }
 
-  /** Called when all locks are released. */
+  /** Called when the client closes, after the release of all locks. */
   stopHeartbeat(): void {
     for (const kind of this.#open) kind.stopHeartbeat?.()
   }
@@ -67,7 +66,7 @@ export class OpenKinds {
 /**
  * Adds the methods of the kinds to the class of the client.
  *
- * @param kindsOf returns the kinds of one client
+ * @param kindsOf returns the open kinds of a client
  */
 export function addKindMethods<C extends object>(
   Client: { readonly prototype: C },
@@ -85,9 +84,4 @@ export function addKindMethods<C extends object>(
     const descriptor = { value, configurable: true, writable: true }
     Object.defineProperty(Client.prototype, name, descriptor)
   }
-}
-
-/** Returns the kinds as a server of Redis needs them. The key of each kind is the folder of its scripts. */
-export function redisKindsOf(kinds: KindList): RedisKinds {
-  return new Map(kinds.map(({ requests: { name, what }, onRedis }) => [name, { ...onRedis, what }]))
 }

@@ -6,13 +6,12 @@ import {
 } from '../locks/semaphore/permit-expirable-semaphore.ts'
 import { limitGiven, type PermitSemaphoreOptions } from '../locks/semaphore/permit-options.ts'
 import { PERMITS } from '../servers/records/permit-requests.ts'
-import { redisPermits } from '../servers/redis/semaphore/permit-commands.ts'
 import { type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface PermitMethods {
   /**
    * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
-   * lease ends.
+   * leases end.
    *
    * @param name as for {@link getLock}
    * @param options `permits`: the total number of permits. If no client has set this number, the first acquisition sets
@@ -29,7 +28,6 @@ export interface PermitMethods {
 export const permits: KindDescriptor<PermitMethods> = {
   names: ['getPermitExpirableSemaphore'],
   requests: PERMITS,
-  onRedis: redisPermits,
   open({ backend: { registry }, requests, rawName }) {
     const remote = requests(PERMITS)
     const all = remote && new ExpirablePermits(registry, remote)

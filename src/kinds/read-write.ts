@@ -6,7 +6,6 @@ import { ReadWriteSides } from '../locks/read-write/read-write-sides.ts'
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { READ_WRITE } from '../servers/records/read-write-requests.ts'
-import { redisReadWrite } from '../servers/redis/read-write/read-write-commands.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface ReadWriteMethods {
@@ -23,7 +22,6 @@ export interface ReadWriteMethods {
 export const readWrite: KindDescriptor<ReadWriteMethods> = {
   names: ['getReadWriteLock'],
   requests: READ_WRITE,
-  onRedis: redisReadWrite,
   open({ owners: { clientId }, backend: { registry: locks }, requests, rawName: keyOf }) {
     const remote = requests(READ_WRITE)
     const kinds = remote && new ReadWriteKinds(remote)

@@ -2,7 +2,6 @@ import { refuseDetached } from '../kit/handle.ts'
 import { HoldfastSemaphore, type Semaphore } from '../locks/semaphore/semaphore.ts'
 import { Semaphores } from '../locks/semaphore/semaphores.ts'
 import { SEMAPHORE } from '../servers/records/semaphore-requests.ts'
-import { redisSemaphore } from '../servers/redis/semaphore/semaphore-commands.ts'
 import { assertAlone, type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface SemaphoreMethods {
@@ -22,7 +21,6 @@ const SETS_PERMITS =
 export const semaphore: KindDescriptor<SemaphoreMethods> = {
   names: ['getSemaphore'],
   requests: SEMAPHORE,
-  onRedis: redisSemaphore,
   open({ backend: { registry }, requests, rawName }) {
     const remote = requests(SEMAPHORE)
     const all = remote && new Semaphores(registry, remote)

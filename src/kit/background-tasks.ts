@@ -1,13 +1,13 @@
 interface TaskEvents {
-  /** Called with a failure that no other caller receives. */
+  /** Called with the failure of a task that `run` counts. */
   taskFailed(error: Error): void
-  /** Called when no task is under way any longer. */
+  /** Called when the last task has ended, and whenever `reportIfQuiet` finds no task. */
   tasksEnded(): void
 }
 
 const NOBODY: TaskEvents = { taskFailed: () => {}, tasksEnded: () => {} }
 
-/** Counts tasks in the background, so that callers can wait until all tasks have ended. */
+/** Counts tasks in the background, so that callers can wait until all of them have ended. */
 export class BackgroundTasks {
   readonly #host: TaskEvents
   #waiting: (() => void)[] | undefined
@@ -18,10 +18,10 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task until its promise settles. The host receives a failure.
+   * Counts a task until its promise settles. The host receives its failure.
    *
-   * @param whose the call for which the task runs. A failure rejects this call too, so that its
-   * caller does not wait forever
+   * @param whose the call for which the task runs. A failure of the task also rejects this call, so
+   * that its caller does not wait forever
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
@@ -35,7 +35,7 @@ export class BackgroundTasks {
     )
   }
 
-  /** Counts a task until `finished()` is called. */
+  /** Counts one more task, which ends when `finished()` is called. */
   started(): void {
     this.#running += 1
   }
@@ -46,7 +46,7 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task until its promise settles. Ignores a failure, because another caller receives the
+   * Counts a task until its promise settles. Ignores a failure, because other code receives the
    * failure.
    */
   count(work: Promise<unknown>): void {
@@ -60,7 +60,8 @@ export class BackgroundTasks {
   }
 
   /**
-   * If no task is under way, resolves the promises of `quiet()` and calls `tasksEnded` of the host.
+   * If no task is under way, resolves the promises of `quiet()`, and calls `tasksEnded` of the
+   * host.
    */
   reportIfQuiet(): void {
     if (!this.isQuiet) return

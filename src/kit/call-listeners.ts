@@ -2,7 +2,8 @@ import { outsideFrames } from './frame-storage.ts'
 
 /**
  * Calls listeners outside all frames, so that they do not act for the owner of the running code. If
- * a listener throws, the error becomes an uncaught exception, and the caller continues.
+ * a listener throws, its error becomes an uncaught exception, and the code after this call
+ * continues.
  */
 export function callListeners(call: () => void): void {
   try {
@@ -32,8 +33,8 @@ interface Emitter {
 
 /**
  * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If a
- * listener throws, the later listeners are still called. With `emit` of eventemitter3, they would
- * not be called.
+ * listener throws, the function still calls the later listeners. `emit` of eventemitter3 would not
+ * call them.
  */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter
@@ -45,8 +46,8 @@ export function emitBy(emitter: object): (event: string, ...args: unknown[]) => 
       callListeners(() => one.emit(event, ...args))
       return
     }
-    // The list is copied, because a listener may add other listeners. The added listeners are not
-    // called for this event.
+    // The loop uses a copy, because a listener may add listeners to the list. For this event, the
+    // added listeners are not called.
     for (const { fn, context, once } of [...(entries as ListenerEntry[])]) {
       if (once) one.removeListener(event, fn, undefined, true)
       callListeners(() => fn.apply(context, args))

@@ -1,38 +1,44 @@
 import { setImmediate } from 'node:timers'
 import { outsideContexts } from './outside-contexts.ts'
 
-/** A moment on both clocks, in milliseconds. Only differences of monotonic times have a meaning. */
+/**
+ * A moment on both clocks, in milliseconds. `wall` counts from 1970. `monotonic` has no defined
+ * beginning, so only differences have a meaning.
+ */
 export interface Moment {
   readonly monotonic: number
   readonly wall: number
 }
 
 export interface Timer {
-  /** From now on, the timer does not keep the process alive. */
+  /** Lets the process end even while the timer runs. */
   unref(): Timer
 }
 
 /**
- * The clocks and timers of one client. There are two clocks, because each clock can be wrong. The
+ * The clocks and timers of one client. There are two clocks, because each of them can be wrong. The
  * monotonic clock stops while a machine is suspended. NTP or an operator can change the wall clock.
  */
 export interface Clock {
   now(): Moment
-  /** The monotonic time of `now()`, in milliseconds. */
+  /** The time on the monotonic clock, in milliseconds. */
   monotonic(): number
   after(ms: number, work: () => void): Timer
   /** Calls `work` every `ms` milliseconds, outside the async context of the caller. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
-  /** Calls `work` in a later turn of the event loop, after the data that has arrived was read. */
+  /**
+   * Calls `work` in a later turn of the event loop. Before this turn, Node.js reads the data that
+   * has arrived.
+   */
   nextTurn(work: () => void): void
 }
 
-// Fake timers of tests replace the global `setImmediate`, but do not control when data is read. So
-// this constant keeps the real function.
+// Fake timers of tests replace the global `setImmediate`, but Node.js still reads data in real
+// turns. So this constant keeps the real function.
 const nextTurn = setImmediate
 
-/** The real time, or the fake timers of a test. */
+/** The real clocks and timers, or the functions with which a test replaces them. */
 export const systemClock: Clock = {
   now: () => ({ monotonic: performance.now(), wall: Date.now() }),
   monotonic: () => performance.now(),
@@ -42,12 +48,15 @@ export const systemClock: Clock = {
   nextTurn: (work) => void nextTurn(work),
 }
 
-/** The elapsed milliseconds on the clock that has advanced more. */
+/** Returns the milliseconds from `since` to `now`, on the clock that has advanced more. */
 export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
 }
 
-/** How many milliseconds more one clock has advanced than the other clock between two moments. */
+/**
+ * Returns how many milliseconds more one clock has advanced than the other clock from `since` to
+ * `now`.
+ */
 export function disagreementMs(since: Moment, now: Moment): number {
   return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))
 }

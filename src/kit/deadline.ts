@@ -1,8 +1,8 @@
 import type { Clock, Timer } from './clock.ts'
 
 /**
- * The latest end of a wait. It can be moved earlier, but not later. While a caller waits, the
- * process stays alive.
+ * The latest end of a wait. Calls of `notAfter` can make this time earlier, but not later. The
+ * timer keeps the process alive.
  */
 export class Deadline {
   readonly #passed: Promise<void>
@@ -25,9 +25,9 @@ export class Deadline {
   }
 
   /**
-   * Ends the wait after `ms` milliseconds, unless it ends earlier.
+   * Ends the wait at the latest after `ms` milliseconds from now.
    *
-   * @param ms 0 ends the wait now
+   * @param ms 0 ends the wait at once
    */
   notAfter(ms: number): void {
     const at = this.#clock.monotonic() + ms
@@ -39,7 +39,7 @@ export class Deadline {
   }
 
   /**
-   * Waits until the work has ended or the deadline has passed. The work continues after the
+   * Waits until the work has ended or the deadline has passed. The work itself continues after the
    * deadline.
    */
   async awaits(work: Promise<unknown>): Promise<void> {

@@ -1,18 +1,18 @@
-/** An item with a due time. An item can be in one heap at a time. */
+/** An item with a due time. At most one heap contains the item at a time. */
 export interface Dated {
   dueAt: number
-  /** The index in the heap; -1 if the item is in no heap. */
+  /** The index of the item in its heap; -1 if no heap contains the item. */
   heapIndex: number
 }
 
 /**
- * Items in the order of their due times, in a binary heap. Usually a new item has the latest due
- * time. So its addition and its removal take only one or two steps.
+ * Items in the order of their due times, in a binary heap. A new item usually has the latest due
+ * time, so its addition and its removal take only one or two steps.
  */
 export class Deadlines<T extends Dated> {
   readonly #heap: T[] = []
 
-  /** The item that is due first; undefined if there is no item. */
+  /** The item with the earliest due time; undefined if there are no items. */
   get first(): T | undefined {
     return this.#heap[0]
   }

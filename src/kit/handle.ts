@@ -4,16 +4,19 @@ import { INSPECT, type Inspect } from './printed.ts'
 import { publicCall } from './public-call.ts'
 import { VERSION } from './version.ts'
 
-/** One copy of the package, as the error messages of another copy describe it. */
+/** One loaded copy of the package, as error messages of another copy describe it. */
 interface Copy {
   readonly version: string
-  /** The folder of the copy. The folder shows if the copy is the ESM or the CommonJS build. */
+  /** The folder of the copy, which shows if the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 
 let readInner: (handle: Handle) => object | undefined
 
-/** The object that users receive. It has only the public members of an internal object. */
+/**
+ * The object that users receive. A handle has only the public members of an internal object, and
+ * calls them on this object.
+ */
 class Handle {
   readonly #inner: object
 
@@ -35,11 +38,11 @@ class Handle {
 }
 
 interface Naming {
-  /** The variable name that error messages use for such a handle. */
+  /** The variable name that error messages use for a handle. */
   readonly variable: string
   /**
-   * The names of methods that other libraries have and the handle does not have, each with the
-   * method to use instead.
+   * Methods of other libraries that the handle does not have. Each name has the method to use
+   * instead, for the error.
    */
   readonly instead?: Readonly<Record<string, string>>
 }
@@ -47,7 +50,8 @@ interface Naming {
 /**
  * Makes the class of the handles of one internal class.
  *
- * @param members the names of the public members, without `toJSON`
+ * @param members the names of the public members, without `toJSON`. The handle also has `toJSON` if
+ * the internal class has it
  */
 export function handleClassOf<T extends object, M extends keyof T>(
   Inner: { readonly name: string; readonly prototype: T },
@@ -66,7 +70,7 @@ export function handleClassOf<T extends object, M extends keyof T>(
       if (inner === undefined) throw detachedError(name, variable)
       return inner as Record<PropertyKey, (...args: unknown[]) => unknown>
     }
-    // Fields are not in the prototype. So they become getters, like properties.
+    // The prototype has no fields, so a field becomes a getter, like a property.
     const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
     if (isMethod) {
       const value = function (this: unknown, ...args: unknown[]): unknown {
@@ -98,8 +102,8 @@ export function handleClassOf<T extends object, M extends keyof T>(
 }
 
 /**
- * Returns the internal object of a handle from this copy of the package. Undefined for other
- * values.
+ * Returns the internal object of a handle that this copy of the package made. Undefined for all
+ * other values.
  */
 export function behind<T extends object>(
   value: unknown,
@@ -110,7 +114,8 @@ export function behind<T extends object>(
 }
 
 /**
- * Returns why a handle of another copy is refused, without a full stop. Undefined for other values.
+ * Returns why Holdfast refuses a handle of another copy of the package, without a full stop.
+ * Undefined for all other values.
  *
  * @param what the handle, as the subject of the sentence
  */
@@ -162,7 +167,8 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Changes each method of a class, so that a call without its object throws a clear error.
+ * Changes each method of a class, so that a call without its object throws an error with advice. A
+ * changed method also records itself in `publicCall` while it runs.
  *
  * @param variable the variable name that error messages use for such an object
  */

@@ -1,6 +1,6 @@
 /**
  * Splits the items, in their order, into chunks. The sizes of the items in a chunk add up to at
- * most `most`, unless one item is larger.
+ * most `most`. An item that is larger than `most` is alone in its chunk.
  */
 export function inChunks<T>(items: readonly T[], sizeOf: (item: T) => number, most: number): T[][] {
   const chunks: T[][] = []

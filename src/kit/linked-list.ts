@@ -1,4 +1,4 @@
-/** An item that can be in one list at a time. */
+/** An item that is in at most one `LinkedList` at a time. */
 export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare list: LinkedList<T> | undefined
@@ -7,7 +7,7 @@ export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare after: T | undefined
 
-  // Not class fields, because fields of a class with many subclasses are slow to define.
+  // These are not class fields, because fields of a class with many subclasses are slow to define.
   constructor() {
     this.list = undefined
     this.before = undefined
@@ -17,7 +17,7 @@ export abstract class Linked<T extends Linked<T>> {
 
 /**
  * A list for thousands of short-lived items, in the order of their addition. A `Set` would keep
- * removed items in memory until a full garbage collection, in its old internal tables.
+ * removed items in memory, in its old internal tables, until a full garbage collection.
  */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined
@@ -41,8 +41,8 @@ export class LinkedList<T extends Linked<T>> {
   }
 
   /**
-   * Adds the item at the end, and removes it from its previous list. An item that is already in
-   * this list keeps its position.
+   * Adds the item as the last item of this list, and removes it from its previous list. If this
+   * list already contains the item, the item keeps its position.
    */
   add(member: T): void {
     if (member.list === this) return
@@ -68,7 +68,10 @@ export class LinkedList<T extends Linked<T>> {
     this.#size -= 1
   }
 
-  /** Iterates in the order of addition. A loop that removes items must iterate over a copy. */
+  /**
+   * Yields the items in the order of their addition. A loop that removes items must iterate over a
+   * copy.
+   */
   *[Symbol.iterator](): Generator<T> {
     for (let member = this.#first; member !== undefined; member = member.after) yield member
   }

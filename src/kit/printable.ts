@@ -5,7 +5,8 @@ const MOST = 100
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**
- * Returns text from outside for a message. Special characters are escaped, and long text is cut.
+ * Returns text from outside Holdfast in a form that is safe in a message. Special characters are
+ * escaped, and long text is cut.
  */
 export function printable(text: string): string {
   return escaped(cutTo(text, MOST).replaceAll('\\', '\\\\'))
@@ -13,7 +14,7 @@ export function printable(text: string): string {
 
 /**
  * Like `printable`, but keeps at most `most` characters, and does not escape backslashes. So text
- * that is already escaped does not change.
+ * that is escaped already stays unchanged.
  */
 export function oneLine(text: string, most: number): string {
   return escaped(cutTo(text, most))
@@ -29,7 +30,7 @@ export function cutTo(text: string, most: number): string {
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
 }
 
-/** Returns a time for messages, in milliseconds, seconds or minutes. */
+/** Returns a duration as words for a message: in milliseconds, seconds or minutes. */
 export function printedMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`

@@ -1,10 +1,10 @@
-/** To log an object, Node.js calls its method with this name. */
+/** When Node.js logs an object, it calls the method with this name. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
 
 /** `util.inspect`, which Node.js passes to the method {@link INSPECT}. */
 export type Inspect = (value: unknown, options: object) => string
 
-/** An object whose logs show the result of `toJSON()`, because its fields are internal. */
+/** An object that logs show as the result of `toJSON()`, because its fields are internal. */
 export abstract class Printed {
   abstract toJSON(): Record<string, unknown>
 
@@ -14,7 +14,10 @@ export abstract class Printed {
   }
 }
 
-/** Returns what logs show. Objects that cannot extend {@link Printed} use this function. */
+/**
+ * Returns the text that logs show for an object. Objects whose class cannot extend {@link Printed}
+ * use this function.
+ */
 export function printed(
   one: { toJSON(): Record<string, unknown> },
   options: object,

@@ -7,7 +7,7 @@ interface Woken {
 
 /**
  * An event on which at most one caller waits at a time. After `set()`, every wait ends at once
- * until `reset()`. So no wake-up between a check and a wait is lost.
+ * until `reset()` is called. So a caller misses no wake-up between its check and its wait.
  */
 export class WakeEvent {
   #isSet = false
@@ -28,13 +28,13 @@ export class WakeEvent {
     return this.#awaitedBy !== undefined
   }
 
-  /** Forgets earlier wake-ups. The caller is about to check the state that they reported. */
+  /** Forgets earlier wake-ups. Callers then check the state, so they need no earlier wake-up. */
   reset(): void {
     this.#isSet = false
   }
 
   /**
-   * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. `wake` returns before
+   * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. This method returns before
    * `woken` is called.
    */
   wake(one: Woken, ms = LONGEST_TIMER_MS): void {

@@ -1,4 +1,7 @@
-/** Emits a process warning about code that works, but probably does not do what the user wants. */
+/**
+ * Emits a process warning about code that is allowed, but that probably does not do what the user
+ * wants.
+ */
 export function warn(code: `HOLDFAST_${string}`, text: string): void {
   process.emitWarning(text, { type: 'HoldfastWarning', code })
 }

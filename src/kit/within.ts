@@ -2,7 +2,8 @@ import { systemClock, type Timer } from './clock.ts'
 import { LONGEST_TIMER_MS } from './timers.ts'
 
 /**
- * Waits until the work has ended, but at most `ms` milliseconds. Work that takes longer continues.
+ * Waits until the work has ended, but for at most `ms` milliseconds. After this time the work
+ * itself continues.
  */
 export async function within(
   ms: number,

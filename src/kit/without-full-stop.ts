@@ -1,4 +1,6 @@
-/** Removes the full stop at the end, so that a message of another program fits into a sentence. */
+/**
+ * Returns a text without its last full stop. So a message of another program fits into a sentence.
+ */
 export function withoutFullStop(text: string): string {
   return text.replace(/\.$/, '')
 }

@@ -8,17 +8,18 @@ interface ExpiringHold extends Dated {
   loseIfExpired(): void
 }
 
-/** Ends each hold whose lease was not renewed in time. One timer serves all holds. */
+/** Ends each hold whose lease was not renewed in time. One timer serves all holds of the client. */
 export class Alarm {
   readonly #clock: Clock
   /**
-   * The holds by expiry. A renewal does not change the entry of a hold, so the entry may be too
-   * early. When the entry is due, the alarm reads the real expiry.
+   * The holds in the order of their expiry. A renewal does not change the entry of a hold, so the
+   * time of an entry may be too early. When the entry is due, the alarm reads the real expiry of
+   * the hold.
    */
   readonly #deadlines = new Deadlines<ExpiringHold>()
   #timer: Timer | undefined
   /**
-   * When the timer fires, in milliseconds on the monotonic clock; Infinity if there is no timer. No
+   * When the timer fires, in milliseconds on the monotonic clock; Infinity if no timer runs. No
    * hold expires earlier.
    */
   #at = Infinity
@@ -42,8 +43,8 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  // Renewals and releases do not move the timer. When the timer fires, it is set again for the next
-  // hold.
+  // The alarm moves the timer only to an earlier time. After renewals and releases the timer fires
+  // too early, and is then set again for the next hold.
   #set(at: number): void {
     if (at >= this.#at) return
     this.#clock.clear(this.#timer)

@@ -5,8 +5,8 @@ import { Printed } from '../kit/printed.ts'
 import type { StoredLease } from '../owner/lease-holder.ts'
 
 /**
- * Marks a lease that an `unlock()`, perhaps of another task, has ended. A later `release()`
- * resolves with false.
+ * The value of `#released` for a lease that an `unlock()`, perhaps of another task, has ended. So a
+ * later `release()` resolves with false.
  */
 const ENDED = Promise.resolve(false)
 
@@ -16,7 +16,7 @@ export function leaseBehind(lease: object): BaseLease {
   return inner
 }
 
-/** The common part of a lease of one lock and a lease of several locks. */
+/** The common part of the lease of one lock and the lease of several locks. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The name of the lock, as it was given to `getLock`. For several locks, the name of the `MultiLock`. */
   abstract readonly name: string
@@ -36,7 +36,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     this.askedAt = askedAt
   }
 
-  /** The greatest fencing token of the lease's locks. */
+  /** The greatest fencing token of the locks of this lease. */
   abstract readonly token: number
 
   /** True if this acquisition is valid now. For several locks, true if all of their leases are valid. */
@@ -45,21 +45,21 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * How long the acquisition remains valid without a renewal, in milliseconds. 0 if it is lost or
+   * How long the acquisition remains valid without a renewal, in milliseconds; 0 if it was lost or
    * released.
    */
   abstract remaining(): number
 
   /**
-   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. For several locks, each lock
-   * is released, even when the release of another lock fails. A further call returns the same promise and changes
-   * nothing.
+   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. For several locks, the call
+   * releases each lock, even when the release of another lock fails. A further call returns the same promise and
+   * changes nothing.
    *
    * @returns true if the lock was still held; for several locks, if all of them were still held. False if a lease had
-   * been lost before. This is not an error, so that a `release()` in a `finally` does not hide the error of the work.
-   * Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release within `outageMs`,
-   * or with `NotReleasedError` for several locks. The client then retries in the background, and the lock ends with its
-   * lease at the latest.
+   * been lost before. The loss is not an error here, so that a `release()` in a `finally` does not hide the error of
+   * the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release within
+   * `outageMs`, or with `NotReleasedError` for several locks. The client then retries in the background, and the lock
+   * ends with its lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#releaseOnce()
@@ -69,7 +69,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** For `await using`: like {@link release}, but rejects if a lease had been lost before. */
   abstract [Symbol.asyncDispose](): Promise<void>
 
-  /** The lease as logs and JSON show it. */
+  /** Returns the lease as logs and JSON show it. */
   toJSON(): Record<string, unknown> {
     const remainingMs = Math.ceil(this.remaining())
     return { name: this.name, token: this.token, valid: remainingMs > 0, remainingMs }
@@ -84,8 +84,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if this lease is for several locks, and one of the locks was lost. Read when the release has rejected because
-   * of another lock.
+   * True if this lease is for several locks, and one of the locks was lost. Code reads this property after `release()`
+   * has rejected because of another lock.
    *
    * @internal
    */

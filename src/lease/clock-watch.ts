@@ -3,13 +3,14 @@ import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/cloc
 const CHECK_MS = 250
 
 /**
- * The clocks disagree if one clock advances by this many milliseconds more than the other clock
- * between two checks.
+ * Between two checks, one clock may advance by at most this many milliseconds more than the other
+ * clock. With a greater difference, the clocks disagree.
  */
 export const DISAGREEMENT_MS = 250
 
 /**
- * Compares the monotonic clock and the wall clock at intervals, and finds stalls of the event loop.
+ * Compares the monotonic clock and the wall clock every `CHECK_MS` milliseconds, and finds stalls
+ * of the event loop.
  */
 export class ClockWatch {
   readonly #clock: Clock
@@ -17,21 +18,21 @@ export class ClockWatch {
   #checks: Timer | undefined
   #lastSeen: Moment = { monotonic: 0, wall: 0 }
   /**
-   * The last stall of the event loop: the times of the last check before it and the first check
-   * after it, on the monotonic clock.
+   * The last stall of the event loop, on the monotonic clock. `from` is the last check before the
+   * stall, and `until` is the first check after the stall.
    */
   #stall = { from: 0, until: 0 }
 
   /**
-   * @param check called at each check; `disagree` is true if the clocks have disagreed since the
-   *   last check
+   * @param check called at each check. `disagree` is true if the clocks disagreed between the last
+   * check and this check
    */
   constructor(clock: Clock, check: (now: Moment, disagree: boolean) => void) {
     this.#clock = clock
     this.#check = check
   }
 
-  /** Starts the checks. Returns false if the checks run already. */
+  /** Starts the checks. Returns false if the checks were already running. */
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()
@@ -45,10 +46,10 @@ export class ClockWatch {
   }
 
   /**
-   * Returns how long the event loop was blocked around a past moment, in milliseconds. Returns 0 if
-   * it was not blocked then, or if it was blocked again later.
+   * Returns how long the event loop was blocked around the moment `at`, in milliseconds. Returns 0
+   * if the event loop was not blocked at this moment, or if another stall followed.
    *
-   * @param at the moment, on the monotonic clock
+   * @param at a past moment, on the monotonic clock
    */
   stalledMs(at: number): number {
     const from = this.#lastSeen.monotonic

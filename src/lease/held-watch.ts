@@ -7,27 +7,27 @@ import type { Hold } from './hold.ts'
 import { limitWords } from './loss.ts'
 
 /**
- * A stack is recorded with at least this many lines. Node.js records 10 lines by default, and all
- * of them could be lines of Holdfast, which the warning leaves out.
+ * The watch records at least this many lines of a stack. Node.js records 10 lines by default. All
+ * of these lines could be lines of Holdfast, which the warning leaves out.
  */
 const STACK_LINES = 20
 
 /**
- * The stack of a lease is converted to text after this many milliseconds. The conversion is slower
- * than all other steps of a lock, so short holds avoid it. Until then, the stack may keep the
- * objects of its calls in memory.
+ * The watch converts the stack of a lease to text after this many milliseconds. The conversion is
+ * slower than all other steps of a lock, so short holds avoid it. Before the conversion, the stack
+ * may keep the objects of its calls in memory.
  */
 const WRITE_DOWN_MS = 250
 
 /**
- * The folder of all source files of Holdfast. Undefined in a bundle, because there the program of
- * the user is in the same file.
+ * The folder of all source files of Holdfast. Undefined in a bundle, because a bundle has Holdfast
+ * and the program of the user in the same file.
  */
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the stack without its first lines: the lines of Holdfast, and the lines of Node.js
- * between them. The first line is then the code that called Holdfast.
+ * Returns the stack without the lines of Holdfast at its beginning, and without the lines of
+ * Node.js between them. The first line of the result is the code that called Holdfast.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')
@@ -40,7 +40,7 @@ function linesOfCaller(stack: string): string[] {
 }
 
 /**
- * Returns a sentence that says when the hold will end if no code releases it.
+ * Returns a sentence for a warning: when the hold ends if no code releases the lock.
  *
  * @param now the time on the monotonic clock, in milliseconds
  */
@@ -55,8 +55,8 @@ function endOf(hold: Hold, now: number): string {
 }
 
 /**
- * One acquisition that is not released yet. This object does not refer to the lease, so that a
- * dropped lease can be garbage-collected.
+ * One acquisition that is not released yet. This object does not refer to the lease. Otherwise a
+ * lease that the program has dropped could not be garbage-collected.
  */
 class UnreleasedLease extends Linked<UnreleasedLease> {
   readonly hold: Hold
@@ -95,19 +95,21 @@ class UnreleasedLease extends Linked<UnreleasedLease> {
 }
 
 /**
- * Warns about leases that are held for too long, and about leases that no code can release any
- * more. The warnings end no lease. The watch records a stack for each acquisition, so only clients
- * with `heldWarningMs` have a watch.
+ * Warns about leases that are held for longer than `heldWarningMs`, and about leases that no code
+ * can release any more. A warning does not end the lease. The watch records a stack for each
+ * acquisition, so only clients with `heldWarningMs` have a watch.
  */
 export class HeldWatch {
   readonly #clock: Clock
   readonly #afterMs: number
   readonly #writeDownMs: number
-  /** The acquisitions whose stack is still an object. The earliest acquisition is first. */
+  /**
+   * The acquisitions whose stack is not converted to text yet. The earliest acquisition is first.
+   */
   readonly #fresh = new LinkedList<UnreleasedLease>()
   /**
-   * The acquisitions whose stack is text and that had no warning yet. The earliest acquisition is
-   * first.
+   * The acquisitions whose stack is converted to text, and about which the watch has not warned
+   * yet. The earliest acquisition is first.
    */
   readonly #written = new LinkedList<UnreleasedLease>()
   readonly #of = new WeakMap<object, UnreleasedLease>()
@@ -121,16 +123,16 @@ export class HeldWatch {
   }
 
   /**
-   * Records the stack of a user's call. Must run before the first `await` of the call, because a
-   * later stack does not show the user's code.
+   * Records the stack of the user's call that is running. Must run before the first `await` of this
+   * call, because a later stack does not show the user's code.
    */
   trace(): Error {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     const trace = new Error()
     Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
-    // In a bundle, all lines name the same file, so lines of Holdfast cannot be recognized. The
-    // stack therefore begins with the caller of the public method.
+    // In a bundle, all lines name the same file, so `linesOfCaller` cannot recognize lines of
+    // Holdfast. So the recorded stack begins with the caller of the public method.
     Error.captureStackTrace(trace, publicCall.method)
     Error.stackTraceLimit = stackTraceLimit
     return trace
@@ -186,7 +188,7 @@ export class HeldWatch {
     for (let held = this.#written.first; held; held = this.#written.first) {
       if (held.since > now - this.#afterMs) break
       this.#written.remove(held)
-      // A lost lease needs no warning, because the signal of the lease has reported the loss.
+      // A lost lease needs no warning, because the signal of the lease has already aborted.
       if (!held.hold.live) continue
       const text = held.about('is held for longer than `heldWarningMs`', now)
       warn('HOLDFAST_HELD_LONG', text)
@@ -195,8 +197,8 @@ export class HeldWatch {
   }
 
   /**
-   * Called when the lease was garbage-collected before its release. A fixed lease ends by itself,
-   * so the watch warns only about renewed leases.
+   * Called when the lease was garbage-collected before its release. A fixed lease ends without a
+   * release, so the watch warns only about renewed leases.
    */
   #leaked(held: UnreleasedLease): void {
     this.#forget(held)

@@ -3,9 +3,9 @@ import { type Clock, elapsedMs, type Moment } from '../kit/clock.ts'
 import type { Dated } from '../kit/deadlines.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { remainingUntil } from '../kit/remaining-until.ts'
+import { type HoldObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { HoldKind } from './hold-kind.ts'
-import type { HoldTrace } from './hold-trace.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
@@ -15,7 +15,7 @@ interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
 
-/** One owner's hold of one lock, from the first acquisition to the last release or the loss. */
+/** One owner's hold of one lock in this client, from the first acquisition to the last release or the loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
@@ -24,42 +24,42 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
-  /** The fencing token. Each write of an upgradable owner raises the token. */
+  /** The fencing token. On an upgradable lock, each write of the owner raises this token. */
   token: number
-  /** The last token that the server reserved for hand-overs of this grant. */
+  /** The last token that the server reserved for hand-overs of this grant. Equals `token` if none remains. */
   readonly lastToken: number
-  /** The next hold, if it got the lock from this hold without a request; otherwise undefined. */
+  /** The hold that got the lock from this hold without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** For a hand-over without a request: when the caller began to wait (monotonic). Otherwise 0. */
+  /** When the call of this hold began (monotonic clock), if a hand-over without a request made it; otherwise 0. */
   askedAt = 0
-  /** True until a re-entry or `extend()` sends a request. Later hand-overs need a request. */
+  /** True if no re-entry and no `extend()` has sent a request. Otherwise a hand-over needs a request. */
   untouched = true
   readonly kind: HoldKind
   /** The longest lease that was requested for this hold, in milliseconds. */
   leaseMs: number
-  /** The hold count: the number of acquisitions that are not released yet. */
+  /** The hold count: how many acquisitions are not released yet. */
   count = 1
-  /** True if the event `acquired` was emitted. Otherwise the release does not emit `released`. */
+  /** True if the client has emitted `acquired` for this hold. Otherwise the release does not emit `released`. */
   reported = false
   /** The lease that each renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
-  /** The leases of the renewed acquisitions, in milliseconds. The longest lease is `renewMs`. */
+  /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
   readonly watched: number[] = []
-  /** When the request for the first acquisition was sent, on the monotonic clock. */
+  /** When the first request was sent, or the hand-over without a request happened, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
   limitAt = Infinity
   /** The `maxHoldMs` of the hold, in milliseconds; Infinity for no limit. */
   limitMs = Infinity
-  /** The `maxDrainMs` of a leader whose term must end, in ms; undefined for other holds. */
+  /** The `maxDrainMs` of a leader whose term is ending, in milliseconds; undefined for other holds. */
   drainMs: number | undefined
   /** When the hold was lost, on the monotonic clock; undefined if it was not lost. */
   lostAt: number | undefined
-  /** The list in which `unlock()` finds the leases of this hold. The list forgets old losses. */
+  /** The list in which `unlock()` finds the leases of this hold. After a loss, sweeps check this list. */
   keptIn: { sweepLater(): void } | undefined
-  /** Undefined if the diagnostics channel of holds had no subscriber when the hold began. */
-  trace: HoldTrace | undefined
-  /** Until this monotonic time, a late request with this owner id may still run; 0 for none. */
+  /** Receives the end of the hold. Set when the hold is reported. */
+  observation: HoldObservation = UNOBSERVED
+  /** Latest time at which a late request with this owner id may run, on the monotonic clock; 0 for none. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -95,18 +95,18 @@ export class Hold extends Linked<Hold> implements Dated {
     this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
-  /** True if the hold is neither released nor known to be lost. Does not check the clocks. */
+  /** True if the hold is neither released nor known to be lost. This property does not check the clocks. */
   get live(): boolean {
     return this.#state === 'live'
   }
 
-  /** Why the hold ended before its last release. Undefined if it is live or was released. */
+  /** The reason if the hold was lost or ended early. Undefined while it is live, and after an ordinary release. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
-  /** The remaining validity in milliseconds, by the clock that leaves less; 0 after the end. */
+  /** The remaining validity in milliseconds, by the clock that has advanced more; 0 after the end. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
@@ -118,21 +118,21 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * The remaining validity by the monotonic clock, in milliseconds. If `remainingMs()` is less, the
-   * clocks disagree, and the server must confirm the lease.
+   * The remaining validity in ms, by the monotonic clock alone. The result is negative if the validity is over. If
+   * `remainingMs()` is less, the clocks disagree, and the server must confirm the lease.
    */
   remainingMonotonicMs(): number {
     this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** The last proof of the lease, from the watchdog or the stand-in. */
+  /** The last proof of the lease, from the watchdog or from the stand-in. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
   }
 
-  /** This hold or, after hand-overs without a request, the hold that has the lock now. */
+  /** The hold that has the lock now: this hold, or the last hold after hand-overs without a request. */
   get current(): Hold {
     return this.heir?.current ?? this
   }
@@ -155,12 +155,12 @@ export class Hold extends Linked<Hold> implements Dated {
     this.limitAt = from + maxHoldMs
   }
 
-  /** Returns the lease to request at this time: `leaseMs`, or less if the limit is near. */
+  /** Returns the lease to request at the moment `at`: `leaseMs`, or less if the limit of the hold is near. */
   upToLimit(leaseMs: number, at: Moment): number {
     return remainingUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
-  /** From now on, the stand-in renews the lease too, and its proofs count. */
+  /** From now on, the stand-in renews the lease too, and the proofs of the stand-in count. */
   backBy(standIn: StandIn): void {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
@@ -180,11 +180,11 @@ export class Hold extends Linked<Hold> implements Dated {
     const sentAt = backing?.provedAt()
     if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
     const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
-    // The older proof stays if it leaves more time, because its lease may have been longer.
+    // The older proof stays if its validity ends later, because its lease may have been longer.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
-  /** Aborts when the hold is lost. Each read of the state of the signal checks the clocks. */
+  /** The signal that the leases of this hold share. Each read of its state checks the clocks. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
@@ -194,8 +194,8 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * Called before requests and after replies. If the lease has expired by the monotonic clock, the
-   * hold is lost. If it has expired only by the wall clock, the server's reply decides.
+   * Marks the hold as lost if its lease has expired by the monotonic clock. If the lease has expired only by the wall
+   * clock, the next answer of the server decides.
    */
   loseIfOver(): void {
     if (this.live && this.remainingMonotonicMs() <= 0) this.#loseByTime()
@@ -205,7 +205,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Marks the hold as lost. Marks a released hold too, if the server no longer had it. */
+  /** Marks the hold as lost, even after its release: the server may have lost the hold before. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)
@@ -217,17 +217,17 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#signal?.abort(error)
   }
 
-  /** Returns the error for code that uses the hold after its end. */
+  /** Returns the error for a use of the hold after its end. */
   whyEnded(): Error {
     return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
-  /** Called when the server has answered that this owner does not hold the lock. */
+  /** Marks the hold as lost, because the server answered that this owner does not hold the lock. */
   loseGone(): void {
     this.lose('gone', GONE)
   }
 
-  /** Ends the hold at its last release. A `reason` also aborts the signal. */
+  /** Ends the hold at its last release. If `reason` is given, the signal aborts with this reason. */
   finish(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
@@ -235,7 +235,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** Called when an `unlock()`, perhaps of another task, has ended the hold. Aborts the signal. */
+  /** Aborts the signal of a hold that an `unlock()`, perhaps of another task, has ended. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

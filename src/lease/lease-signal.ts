@@ -1,8 +1,9 @@
 import { outsideFrames } from '../kit/frame-storage.ts'
 
 /**
- * An `AbortController` whose signal checks the clocks when code reads its state. After a blocked
- * event loop, user code may run before any timer, and must not read an outdated `aborted: false`.
+ * An `AbortController` whose signal checks the clocks when code reads its state. After the event
+ * loop was blocked, user code may run before any timer, and must not read an outdated `aborted:
+ * false`.
  */
 export class LeaseSignal {
   readonly #controller = new AbortController()
@@ -33,8 +34,8 @@ export class LeaseSignal {
   }
 
   /**
-   * Aborts the signal. The listeners run outside all frames, because code of another owner may have
-   * found the loss.
+   * Aborts the signal. Its listeners run outside all frames, because the code that noticed the loss
+   * may act for another owner.
    */
   abort(reason: Error): void {
     outsideFrames(() => this.#controller.abort(reason))

@@ -23,12 +23,12 @@ export const LEASE_MEMBERS = [
  */
 export interface Lease extends Pick<HeldLease, (typeof LEASE_MEMBERS)[number]> {}
 
-/** The internal object of a lease of one lock. */
+/** The internal object behind the lease of one lock. */
 export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
   #handle: Lease | undefined
   /**
-   * True if the caller has received the loss as an error.
+   * True if a method of the lease has thrown the loss to the caller.
    *
    * @internal
    */
@@ -46,8 +46,8 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * The owner as Redis stores it: `<clientId>:<owner>`, the field of the lock's hash. After a hand-over inside the
-   * client, it is still the owner of the previous hold. `token` distinguishes the holds.
+   * The owner as Redis stores it: `<clientId>:<owner>`, a field of the lock's hash. After a hand-over inside the client
+   * without a request, the owner is the same as before, but `token` is greater.
    */
   get owner(): string {
     return this.#hold.id.wireOwner
@@ -132,8 +132,8 @@ export abstract class HeldLease extends BaseLease {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.reported) return
-    // After `close()` the loss is a `ClosedError`. This error is not thrown, because the caller of
-    // `close()` knows that the client holds nothing.
+    // After `close()` the loss is a `ClosedError`. The method does not throw this error, because
+    // the caller of `close()` knows that the client holds nothing.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 

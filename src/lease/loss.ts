@@ -25,7 +25,7 @@ export const GONE =
 /**
  * Makes the error for the loss of a hold.
  *
- * @param how the cause of the loss, as words for the error
+ * @param how the cause of the loss, as a part of the message
  */
 export function lossOf(hold: LostHold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold
@@ -40,8 +40,8 @@ export function lossOf(hold: LostHold, reason: LossReason, how: string): LeaseLo
 }
 
 /**
- * True if the validity ended because of the hold's limit. The last lease then lasted until the
- * limit, and the watchdog does not renew beyond the limit.
+ * True if the validity of the hold ended because its limit was near. The last lease then lasted
+ * until the limit, and the watchdog does not renew a lease beyond the limit.
  *
  * @param overAt when the validity ended, on the monotonic clock
  */
@@ -49,18 +49,18 @@ export function isAtLimit({ leaseMs, limitAt }: LostHold, overAt: number): boole
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
 }
 
-/** Returns the option that limits how long the hold is renewed. */
+/** Returns the name of the option that limits how long the watchdog renews the hold. */
 export function limitOf({ drainMs }: Pick<LostHold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
   return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
-/** Returns the limiting option and its value, as words for a message. */
+/** Returns the option that limits the hold, with its value, as a part of a message. */
 export function limitWords(hold: Pick<LostHold, 'drainMs' | 'limitMs'>): string {
   return `\`${limitOf(hold)}\` of ${hold.drainMs ?? hold.limitMs} ms`
 }
 
 /**
- * Returns why the validity of a hold ended, as words for the error.
+ * Returns why the validity of the hold ended, as a part of the message.
  *
  * @param proof the last proof of the lease
  * @param agoMs how long ago the request of this proof was sent, in milliseconds

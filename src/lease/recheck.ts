@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts'
 
 /**
  * Checks items again after a delay. An item that already waits for its check is not added again.
- * Otherwise each tick during an outage would begin another series of checks.
+ * Otherwise each tick during an outage would start another series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()

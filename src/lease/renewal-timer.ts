@@ -9,20 +9,22 @@ interface Renewed<H extends Renewed<H>> extends Linked<H> {
   remainingMonotonicMs(): number
 }
 
-/** Receives the ticks and sends the requests. The watchdog is the host. */
+/**
+ * Receives the ticks, and sends the requests for the holds. The watchdog implements this interface.
+ */
 interface TimerEvents<H extends Renewed<H>> {
   tick(timer: RenewalTimer<H>): void
   verify(holds: readonly H[]): void
 }
 
 /**
- * One timer for all holds whose renewed lease has the same length. The timer ticks after every
- * third of this length.
+ * The timer of all holds for which each renewal requests the same lease. The timer ticks after
+ * every third of this lease.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
   readonly holds = new LinkedList<H>()
-  /** Checks holds again soon if their last request was not answered. */
+  /** Checks holds again soon if the last request for them had no answer. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: TimerEvents<H>
@@ -40,15 +42,15 @@ export class RenewalTimer<H extends Renewed<H>> {
 
   /**
    * Yields groups of these holds, each with the lease to request in milliseconds. A hold near its
-   * limit gets only the time until the limit. If its lease already lasts until the limit, the lease
-   * to request is 0, which only checks the hold.
+   * limit requests only the time until the limit. If its lease already lasts until the limit, the
+   * lease to request is 0, which only checks the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // The validity is shorter than the lease by this margin. If `leaseMs` exceeds the remaining
-    // validity by no more than the margin, the current lease already lasts until the limit.
+    // The validity is shorter than the lease by this margin. So the current lease lasts until the
+    // limit if the remaining validity plus the margin reaches `leaseMs`.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

@@ -1,21 +1,22 @@
-/** The answer about one lease. After `unknown`, the last proof of the lease still counts. */
+/**
+ * The answer about one lease. `unknown` means that no answer came; the last proof of the lease then
+ * still counts.
+ */
 export type RenewalAnswer =
   | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
   | { readonly kind: 'lost' }
   | { readonly kind: 'unknown'; readonly cause: Error }
 
-/**
- * Renews and checks leases. The watchdog uses this interface, so the watchdog depends on no server.
- */
+/** Renews and checks leases. Because the watchdog uses this interface, it depends on no server. */
 export interface Renewer<H> {
   /**
-   * Splits the holds into groups, with one request for each group. A slow server then does not
-   * delay the requests to another server.
+   * Splits the holds into groups. The watchdog sends at least one request for each group, so a slow
+   * server does not delay the requests to another server.
    */
   groups(holds: readonly H[]): H[][]
   /**
-   * Returns one answer for each hold, in the order of the holds. With a `leaseMs` of 0, the request
-   * only checks the holds. The promise never rejects, and resolves within `timeoutMs` milliseconds.
+   * Returns one answer for each hold, in the order of the holds. A `leaseMs` of 0 only checks the
+   * holds. The promise never rejects, and resolves within `timeoutMs` milliseconds.
    */
   renew(holds: readonly H[], leaseMs: number, timeoutMs: number): Promise<RenewalAnswer[]>
 }

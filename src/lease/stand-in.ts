@@ -8,8 +8,8 @@ export interface HoldId {
 }
 
 /**
- * Proves a lease: `sentAt` is when the successful request was sent, and the lease is valid for
- * `validForMs` milliseconds from then.
+ * The proof of a lease: from `sentAt`, when the successful request was sent, the lease is valid for
+ * `validForMs` milliseconds.
  */
 export interface Proof {
   readonly sentAt: Moment
@@ -17,8 +17,8 @@ export interface Proof {
 }
 
 /**
- * The proofs of one lease, in memory that the stand-in and the main thread share. The main thread
- * can read the proofs without a message from the stand-in.
+ * The proofs of one lease, in memory that the stand-in and the main thread share. So the main
+ * thread can read the proofs even if it has handled no message of the stand-in.
  */
 export interface Backing {
   provedAt(): Moment
@@ -26,19 +26,19 @@ export interface Backing {
   forget(): void
 }
 
-/** Renews leases while the watchdog cannot run. The renewal thread is a stand-in. */
+/** Renews leases while the watchdog cannot run. The renewal thread implements this interface. */
 export interface StandIn {
   /**
-   * Returns undefined if the stand-in is ready. Otherwise returns a promise that resolves when it
-   * is ready, and rejects if it cannot start.
+   * Returns undefined if the stand-in is ready. Otherwise returns a promise that resolves when the
+   * stand-in is ready, and rejects if the stand-in cannot start.
    */
   ready(): Promise<void> | undefined
   /**
-   * Renews this lease when the main thread is late, until `forget()` is called.
+   * Renews this lease whenever the main thread is late, until `forget()` of the result is called.
    *
    * @param leaseMs the lease that each renewal requests, in milliseconds
-   * @param limitAt no renewed lease lasts beyond this time on the monotonic clock; Infinity for no
-   *   limit
+   * @param limitAt a time on the monotonic clock; no renewed lease lasts beyond this time. Infinity
+   * for no limit
    */
   add(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
 }

@@ -1,14 +1,14 @@
 /**
- * The lease, in milliseconds, of a grant that never expires. The grant stays valid even if its
- * answer arrives late. Sums of this number and times are exact whole numbers.
+ * The lease of a grant that never expires, in milliseconds. The grant is valid even if its answer
+ * arrives late. The number is finite, because `validityMs` cannot compute with Infinity.
  */
 export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
 
 /**
- * Returns how long a holder may rely on a lease, in milliseconds from *before* its request was
- * sent. The drift of clocks is subtracted: 1 % and 2 ms, as on the Redlock page. A margin is
- * subtracted too, so that the holder can stop its work before the server grants the lock to another
- * owner.
+ * Returns how long a holder may rely on a lease, in milliseconds from the moment *before* its
+ * request was sent. The function subtracts the drift of clocks: 1 % and 2 ms, as on the Redlock
+ * page. The function also subtracts a margin, so that the holder can stop its work before the
+ * server grants the lock to another owner.
  *
  * @param leaseMs the lease that the server granted, in milliseconds
  * @returns milliseconds; 0 or less if the lease is too short

@@ -1,23 +1,18 @@
 import type { Clock, Moment, Timer } from '../kit/clock.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { type LockObserver, UNOBSERVED } from '../lock-observer.ts'
 import { Alarm } from './alarm.ts'
 import { ClockWatch, DISAGREEMENT_MS } from './clock-watch.ts'
 import type { Hold } from './hold.ts'
 import { isAtLimit } from './loss.ts'
-import type { RenewTrace } from './renew-trace.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 import type { StandIn } from './stand-in.ts'
 
 type HoldTimer = RenewalTimer<Hold>
 
-interface WatchdogEvents {
-  /**
-   * Called before a request that renews `holds` holds, `lateMs` milliseconds later than planned.
-   * Returns undefined if the diagnostics channel has no subscriber.
-   */
-  renewing(holds: number, lateMs: number): RenewTrace | undefined
+interface WatchdogEvents extends Pick<LockObserver, 'renewing'> {
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
 }
@@ -26,17 +21,16 @@ interface WatchdogEvents {
 const CHUNK = 500
 
 /**
- * If a lease has expired only by the wall clock, the server has this many milliseconds to confirm
- * it.
+ * If a lease has expired only by the wall clock, the watchdog waits this many milliseconds for the server's
+ * confirmation.
  */
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client. For each length of a lease, one timer renews all holds with this
- * length, each time a third of it has passed. The timer for the client's `leaseMs` also checks
- * fixed leases.
+ * The watchdog of one client. All holds with the same renewed lease share one timer, which renews them after each third
+ * of this lease. The timer for the client's `leaseMs` also checks fixed leases.
  *
- * The alarm ends the holds that were not renewed in time. It sends no request. No timer keeps the
+ * The alarm ends the holds that were not renewed in time. The alarm sends no request. No timer of this class keeps the
  * process alive.
  */
 export class Watchdog {
@@ -44,10 +38,10 @@ export class Watchdog {
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /** The timer for the client's `leaseMs`, which also checks fixed leases. Also in `#timers`. */
+  /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` contains this timer too. */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
-  /** The holds with a fixed lease. Only `extend()` makes these leases last longer. */
+  /** The holds that no timer renews. Only `extend()` makes their leases last longer. */
   readonly #fixed = new LinkedList<Hold>()
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
@@ -69,14 +63,14 @@ export class Watchdog {
     this.#clockWatch = new ClockWatch(clock, (now, disagree) => this.#clocksSeen(now, disagree))
   }
 
-  /** True if a stand-in renews leases while this thread is blocked. */
+  /** True if a stand-in renews leases while the main thread is blocked. */
   get hasStandIn(): boolean {
     return this.#standIn !== undefined
   }
 
   /**
-   * Returns a promise that settles when the stand-in can renew holds of this kind, or cannot start.
-   * Undefined if no wait is needed.
+   * Returns a promise that resolves when the stand-in can renew holds of this kind, and rejects if the stand-in cannot
+   * start. Undefined if the stand-in is ready, or if no stand-in renews this kind.
    */
   readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
     return renewal === undefined ? this.#standIn?.ready() : undefined
@@ -89,7 +83,7 @@ export class Watchdog {
     if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
-  /** Begins to renew the hold. Each renewal requests its `renewMs`. */
+  /** Begins to renew the hold. Each renewal requests the `renewMs` of the hold. */
   watch(hold: Hold): void {
     const timer = this.#timerOf(hold.renewMs)
     timer.holds.add(hold)
@@ -102,7 +96,7 @@ export class Watchdog {
     hold.standAlone()
   }
 
-  /** Called when the hold was released or lost. The watchdog then no longer checks or renews it. */
+  /** Called when the hold was released or lost. From then on, the watchdog neither checks nor renews the hold. */
   untrack(hold: Hold): void {
     hold.list?.remove(hold)
     this.#alarm.untrack(hold)
@@ -110,9 +104,8 @@ export class Watchdog {
   }
 
   /**
-   * Returns how long the event loop was blocked when the validity of the hold ended, in
-   * milliseconds. Undefined if the stall was too short to prevent a renewal, or if no renewal was
-   * due.
+   * Returns how long the event loop was blocked when the validity of the hold ended, in milliseconds. Undefined if the
+   * stall was too short to prevent a renewal, or if no renewal was due.
    */
   stalledMs(hold: Hold): number | undefined {
     const { renewMs, proof } = hold
@@ -124,7 +117,8 @@ export class Watchdog {
   }
 
   /**
-   * Renews or checks all holds now, because the server may be another server or have lost its data.
+   * Renews or checks all holds now. Called after a new connection, because the server may be another server, or may
+   * have lost its data. Also called when the clocks disagree.
    */
   verifyAll(): void {
     this.verify(this.#all)
@@ -144,9 +138,8 @@ export class Watchdog {
     this.#stopIfIdle()
   }
 
-  // Fixed leases are checked too, because they can end early. For example, an operator may delete
-  // the key, or the server's clock may jump. A fixed lease that is shorter than a tick usually ends
-  // before any check.
+  // The watchdog also checks fixed leases, because they can end early. For example, an operator may delete the key, or
+  // the server's clock may jump. A fixed lease that is shorter than a tick usually ends before any check.
   tick(timer: HoldTimer): void {
     this.#stopIfIdle()
     if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
@@ -169,8 +162,8 @@ export class Watchdog {
     return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
-  // The timers stop at the next tick or clock check, and not directly after the last hold. So a
-  // series of short holds does not create them again each time.
+  // The timers stop at the next tick or clock check, and not directly after the last hold. So a series of short holds
+  // does not create new timers for each hold.
   #stopIfIdle(): void {
     if (this.#fixed.size > 0) return
     for (const { holds } of this.#timers.values()) if (holds.size > 0) return
@@ -187,8 +180,8 @@ export class Watchdog {
     this.#endDistrusted(now.monotonic + ANSWER_MS)
   }
 
-  // Ends holds that have expired by the wall clock and were not confirmed. The alarm cannot end
-  // them, because the monotonic clock stops while the machine is suspended.
+  // Ends holds that have expired by the wall clock and that the server has not confirmed. The alarm cannot end these
+  // holds, because the monotonic clock stops while the machine is suspended.
   #endDistrusted(notBefore: number): void {
     this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
@@ -214,9 +207,10 @@ export class Watchdog {
 
   async #renewChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
-    const trace = leaseMs > 0 ? this.#events.renewing(holds.length, timer.lateMs) : undefined
+    const { length } = holds
+    const observation = leaseMs > 0 ? this.#events.renewing(length, timer.lateMs) : UNOBSERVED
     const asking = this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
-    trace?.sent()
+    observation.started()
     const answers = await asking
     const unknown: Hold[] = []
     let renewed = 0
@@ -233,8 +227,8 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // If the lease has expired only by the wall clock, an answer could have confirmed it.
-        // Without an answer, the hold is lost.
+        // If the lease has expired by the wall clock alone, the server could still confirm the lease. No answer came,
+        // so the hold is lost now.
         hold.loseIfExpired()
       } else {
         hold.proved(answer.leaseMs, sentAt)
@@ -243,6 +237,6 @@ export class Watchdog {
     }
     if (renewed > 0) this.#events.renewed(renewed)
     if (unknown.length > 0) timer.unheard.add(unknown)
-    trace?.publishEnd(renewed, gone, failure)
+    observation.ended(renewed, gone, failure)
   }
 }

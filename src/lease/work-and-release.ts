@@ -5,7 +5,8 @@ import { leaseBehind } from './base-lease.ts'
 
 /**
  * Runs the work, and then releases the lease even if the work has failed. If the lease ended before
- * its release, rejects with the reason, and with the work's error as `cause`.
+ * this release, rejects with the reason. If the work has failed too, its error is the `cause` of
+ * the reason.
  */
 export async function workAndRelease<T>(
   handle: object,
@@ -30,8 +31,8 @@ export async function workAndRelease<T>(
 }
 
 /**
- * True if the error reports this loss. The error may also be a copy of the loss, with the error of
- * the work as its `cause`.
+ * True if the error reports the loss. The error may also be another object with the same lock and
+ * token.
  */
 export function isOfLoss(error: unknown, loss: unknown): boolean {
   if (error === loss) return true
@@ -40,8 +41,8 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
 }
 
 /**
- * Makes the error for a lease that ended while its work failed. Does not change `ending`, because
- * `ending` may also be the reason of a signal.
+ * Makes the error for a lease that ended while its work failed. The function does not change
+ * `ending`, because this object may also be the reason of a signal.
  */
 function withCause(ending: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, ending)) return thrown

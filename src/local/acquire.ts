@@ -1,9 +1,8 @@
-import { acquireTrace, isTraced } from '../diagnostics.ts'
 import { unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
+import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
-import { traceAcquire } from './lock-facts.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 
@@ -12,19 +11,24 @@ const NOT_STARTED = 'the watchdog thread had not been started yet'
 /**
  * Returns the lease, or null if the waiter did not acquire the lock within `waitMs`. Rejects if the
  * waiter fails or the call is aborted.
+ *
+ * @param observed the observation that has started this call; undefined before that
  */
 export function acquire(
   lock: LocalLock,
   kind: LockKind,
   request: AcquireRequest,
+  observed?: AcquisitionObservation,
 ): Promise<Lease | null> {
-  // The tracer gives the request a fact, and calls this function again.
-  if (request.fact === undefined && isTraced(acquireTrace)) {
-    return traceAcquire(lock, request, () => acquire(lock, kind, request))
+  // Without an observer, the call creates no closure and adds no functions to the stack.
+  const observation = observed ?? lock.services.observer.acquiring(lock.name, request)
+  if (observed === undefined && observation !== UNOBSERVED) {
+    return observation.start(() => acquire(lock, kind, request, observation))
   }
   const waiter = kind.newWaiter(lock, request)
+  waiter.observation = observation
   lock.waiters.enter(waiter)
-  if (request.fact !== undefined && isOver(lock, waiter)) return waiter.promise
+  if (observed !== undefined && isOver(lock, waiter)) return waiter.promise
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) start(lock, waiter)
   else void startWhenReady(ready, lock, waiter)
@@ -32,8 +36,8 @@ export function acquire(
 }
 
 /**
- * True if the call ended before its first request. A listener of the start may have aborted the
- * call before the waiter listened to the signal, or closed the client.
+ * True if the call ended before its first request. The observer may have aborted the call before
+ * the waiter listened to the signal, or closed the client.
  */
 function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
   const { signal } = waiter.request

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
+import { ChannelObserver } from '../channels/channel-observer.ts'
 import type { Emit } from '../events.ts'
 import { systemClock } from '../kit/clock.ts'
 import { VERSION } from '../kit/version.ts'
 import { within } from '../kit/within.ts'
 import { HeldWatch } from '../lease/held-watch.ts'
-import { traceRenewal } from '../lease/renew-trace.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import { defaultsOf } from '../options/acquisition.ts'
 import type { Settings } from '../options/settings.ts'
@@ -65,7 +65,8 @@ export class Backend {
     }
     this.#presence = server.presenceFor({ info, leaseMs, tells: settings.presence })
     this.#waitReports = new WaitReports({ presence: this.#presence, clock })
-    const source = { client: owners.clientId, label: settings.label, notes: this.#presence }
+    const { client, label } = info
+    const observer = new ChannelObserver({ client, label, notes: this.#presence }, clock)
     this.#server = server
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
@@ -73,7 +74,7 @@ export class Backend {
       leaseMs,
       clock,
       {
-        renewing: (holds, lateMs) => traceRenewal(source, holds, lateMs),
+        renewing: (holds, lateMs) => observer.renewing(holds, lateMs),
         renewed: (holds) => emit('renewed', { holds }),
         late: (hold, cause) =>
           emit('late', {
@@ -100,13 +101,12 @@ export class Backend {
       address: server.address,
       whyDown: () => server.whyDown,
     }
-    const { client, label } = info
     const holds = () => this.registry.holds
     const revocations = new Revocations(server.requests, { client, label, requests, holds }, limits)
     this.registry = new LocalLocks(
       owners,
       {
-        source,
+        observer,
         server,
         watchdog: this.#watchdog,
         clock,

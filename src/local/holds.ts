@@ -1,8 +1,8 @@
-import { type AcquireFact, holdTrace, isTraced } from '../diagnostics.ts'
 import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import type { Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
+import type { AcquisitionObservation } from '../lock-observer.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
 import { LateGrant } from '../servers/call-failure.ts'
 import type { RenewedLease } from '../servers/renewed-lease.ts'
@@ -10,7 +10,6 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { HoldSet } from './hold-set.ts'
 import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
 import { LaterCallers } from './later-callers.ts'
-import { traceHold } from './lock-facts.ts'
 import type { Services } from './services.ts'
 
 interface HeldLock {
@@ -131,16 +130,14 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Reports a new hold: emits `acquired`, and publishes the hold to its diagnostics channel.
+   * Reports a new hold to the observer, and emits `acquired`.
    *
    * @param waitedMs how long the caller waited, in milliseconds
-   * @param acquire the fact of the acquiring call; undefined if its diagnostics channel had no
-   *   listener
    */
-  report(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
+  report(hold: Hold, waitedMs: number, acquisition: AcquisitionObservation): void {
     hold.reported = true
     this.#services.revocations.started()
-    if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
+    hold.observation = this.#services.observer.holding(hold, acquisition)
     // The fields are written out, because a spread takes longer than all other steps of the
     // acquisition.
     const { lockName: name, id, token } = hold
@@ -195,8 +192,8 @@ export class Holds extends HoldSet {
     // The hold leaves the set first, because `hold.finish` calls listeners.
     this.remove(hold)
     hold.finish(reason)
-    if (reason === undefined) hold.trace?.letGo()
-    else hold.trace?.publishEnd('closed')
+    if (reason === undefined) hold.observation.letGo()
+    else hold.observation.ended('closed')
   }
 
   /**
@@ -209,7 +206,7 @@ export class Holds extends HoldSet {
   handleRelease(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
     else if (hold.reported) this.#services.emit('released', eventOf(hold))
-    hold.trace?.publishEnd('released')
+    hold.observation.ended('released')
     return wasHeld
   }
 
@@ -218,10 +215,8 @@ export class Holds extends HoldSet {
     this.#services.watchdog.untrack(hold)
     const wasHeld = this.remove(hold)
     this.#services.emit('lost', { ...eventOf(hold), error })
-    if (hold.trace !== undefined) {
-      const stalledMs = isByTime ? this.#services.watchdog.stalledMs(hold) : undefined
-      hold.trace.publishEnd(error.reason, error, stalledMs)
-    }
+    const stalledMs = isByTime ? this.#services.watchdog.stalledMs(hold) : undefined
+    hold.observation.ended(error.reason, error, stalledMs)
     if (!wasHeld) return
     if (isByTime) this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
     this.#lock.checkAgain()

@@ -75,8 +75,8 @@ export class LocalLocks {
     return this.#services.limits
   }
 
-  get source() {
-    return this.#services.source
+  get presence() {
+    return this.#services.presence
   }
 
   get clock() {

@@ -42,7 +42,7 @@ export abstract class LocalWaiter extends Waiter {
     // The waiter settles before the events are emitted. If a listener aborts the call, the caller
     // still receives the lease.
     this.resolve(hold, path)
-    holds.report(hold, this.waitedMs, request.fact)
+    holds.report(hold, this.waitedMs, this.observation)
     // A listener may have released the hold.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
@@ -232,7 +232,8 @@ export class RacingWaiter extends LocalWaiter {
 
   #cleanUp(): void {
     const { lock, request } = this
-    // The waiter sent no request, so the client may no longer need a place in the server's queue.
+    // Without an owner id, the waiter settled before it sent a request. If no other waiter needs
+    // the client's place in the server's queue, the client gives up this place.
     if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonId(lock, this)

@@ -1,12 +1,11 @@
-import type { ReleaseFact } from '../diagnostics.ts'
 import type { Moment } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { ReleaseObservation } from '../lock-observer.ts'
 import type { Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
 import type { LocalLock } from './local-lock.ts'
-import { reportRelease } from './lock-facts.ts'
 
 /**
  * Repeats a release until the server confirms it or the retry budget is used up. Each attempt sends
@@ -92,20 +91,19 @@ abstract class ReleaseRequest implements Reply<Released> {
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   readonly #staysAway: boolean
-  readonly #fact: ReleaseFact | undefined
+  readonly #observation: ReleaseObservation
 
   /**
-   * @param fact receives the outcome; undefined if the channel has no listener
-   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on
-   *   the monotonic clock. The answer `gone` is then not a loss. Undefined if there is no such
-   *   request.
+   * @param options.mayBeDoneAt the time on the monotonic clock at which an earlier request was
+   *   sent. The earlier request may have freed the lock, so the answer `gone` is not a loss.
+   *   Undefined if there is no earlier request.
    * @param options.staysAway true if the waiters of this client pause after the release, so that
    *   other clients can ask
    */
   constructor(
     lock: LocalLock,
     hold: Hold,
-    fact: ReleaseFact | undefined,
+    observation: ReleaseObservation,
     {
       mayBeDoneAt,
       staysAway = false,
@@ -115,7 +113,7 @@ export class FreeRequest extends ReleaseRequest {
     this.mayBeDone = mayBeDoneAt !== undefined
     this.#firstSentAt = mayBeDoneAt ?? lock.services.clock.monotonic()
     this.#staysAway = staysAway
-    this.#fact = fact
+    this.#observation = observation
     this.send()
   }
 
@@ -130,14 +128,14 @@ export class FreeRequest extends ReleaseRequest {
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
-    reportRelease(this.#fact, wasHeld ? 'freed' : 'gone')
+    this.#observation.ended(wasHeld ? 'freed' : 'gone')
     lock.checkAgain(freed?.following, this.sentAt)
     this.finish(wasHeld)
   }
 
   protected override givenUp(error: Error): void {
-    this.hold.trace?.publishEnd('released')
-    reportRelease(this.#fact, 'unknown', error)
+    this.hold.observation.ended('released')
+    this.#observation.ended('unknown', error)
     this.lock.checkAgain()
   }
 }

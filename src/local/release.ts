@@ -1,6 +1,6 @@
-import { isTraced, type ReleaseFact, releaseTrace } from '../diagnostics.ts'
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { ReleaseObservation } from '../lock-observer.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { RESERVE } from './hand-over-budget.ts'
@@ -8,7 +8,6 @@ import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
-import { reportRelease, traceRelease } from './lock-facts.ts'
 import { passedOn } from './passed-on.ts'
 import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
 import { abandonId, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
@@ -79,35 +78,36 @@ function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[]
  */
 function releaseLast(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
   lock.holds.endHold(hold, reason)
-  if (!isTraced(releaseTrace)) return letGo(lock, hold, reason)
-  return traceRelease(lock, hold, (fact) => letGo(lock, hold, reason, fact))
+  const observation = lock.services.observer.releasing(hold)
+  const released = letGo(lock, hold, reason, observation)
+  observation.started()
+  return released
 }
 
-/** @param fact receives the outcome; undefined if the channel has no listener */
 function letGo(
   lock: LocalLock,
   hold: Hold,
   reason: ClosedError | undefined,
-  fact?: ReleaseFact,
+  observation: ReleaseObservation,
 ): Promise<boolean> {
   const { holds, handOverBudget } = lock
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // A waiter that is not asleep is about to send its own request. At most one hand-over request may
   // be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
-    return new FreeRequest(lock, hold, fact).result
+    return new FreeRequest(lock, hold, observation).result
   if (handOverBudget.isUnbroken) {
-    return new FreeRequest(lock, hold, fact, { staysAway: true }).result
+    return new FreeRequest(lock, hold, observation, { staysAway: true }).result
   }
   const following = handOverBudget.isUsedUp ? null : passedOn(lock, hold, next)
   if (following === null) {
-    const work = handOver(lock, hold, next, fact)
+    const work = handOver(lock, hold, next, observation)
     lock.tasks.count(work)
     return work
   }
   handOverBudget.released(0)
   holds.handleRelease(hold, true)
-  reportRelease(fact, 'local')
+  observation.ended('local')
   next.accept(following, 'local')
   return Promise.resolve(true)
 }
@@ -130,7 +130,12 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
  * Hands the lock over to the waiter with one request. An abort or a `cutOff()` cannot come between
  * the answer and its effects, because one synchronous step handles the answer.
  */
-function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
+function handOver(
+  lock: LocalLock,
+  hold: Hold,
+  next: Waiter,
+  observation: ReleaseObservation,
+): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // If the client has waiters in the server's queue, the server chooses the next holder from its
@@ -145,7 +150,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
   return new Promise((resolve) => {
     const handle = (asked: RequestOutcome<HandOverAnswer>) => {
       lock.isHandingOver = false
-      resolve(handedOver(lock, hold, next, asked, fact))
+      resolve(handedOver(lock, hold, next, asked, observation))
     }
     const asking = new WaiterRequest(lock, next, callMs, handle)
     remote.handOver({ from, to, mayFree, listens, reserve: RESERVE, callMs }, asking)
@@ -160,7 +165,7 @@ function handedOver(
   hold: Hold,
   next: Waiter,
   { grant, sentAt, unknown }: RequestOutcome<HandOverAnswer>,
-  fact?: ReleaseFact,
+  observation: ReleaseObservation,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
   // The hand-over failed, or its outcome is unknown. A separate release and a separate acquisition
@@ -169,13 +174,13 @@ function handedOver(
     if (next.settled) abandonId(lock, next)
     next.wakeEvent.set()
     const mayBeDoneAt = unknown ? sentAt.monotonic : undefined
-    return new FreeRequest(lock, hold, fact, { mayBeDoneAt }).result
+    return new FreeRequest(lock, hold, observation, { mayBeDoneAt }).result
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
   const wasHeld = holds.handleRelease(hold, grant.kind !== 'gone')
   const outcomes = { gone: 'gone', yielded: 'freed', granted: 'local' } as const
-  reportRelease(fact, outcomes[grant.kind])
+  observation.ended(outcomes[grant.kind])
   if (wasHeld) abandonIfInDoubt(lock, hold, sentAt.monotonic)
   if (grant.kind === 'granted') {
     const following = holds.newHold(next, grant, sentAt)

@@ -131,8 +131,7 @@ export class Revocations {
     const isConfirmed = await this.#inbox.isConfirmed(callMs)
     if (this.#inbox.isClosed) throw new CallFailure('closed', 'the client was closed')
     if (!isConfirmed) {
-      const why =
-        'this client could not subscribe to its channel holdfast_requests:<id> for answers'
+      const why = `this client could not subscribe to its channel ${this.#channel.name} for answers`
       throw new CallFailure('unsent', why)
     }
     return this.#channel.send(to, message, Math.max(1, endsAt - clock.monotonic()))

@@ -1,6 +1,7 @@
 import type { Clock } from '../kit/clock.ts'
 import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
+import type { NameRule } from '../servers/raw-name.ts'
 
 /** The server or quorum that stores the locks of a client. */
 export interface ServerConnection {
@@ -26,8 +27,8 @@ export interface ServerConnection {
 export interface ClientConnection extends ServerConnection {
   /** The prefix of every lock name, unless the client has its own `keyPrefix`. */
   readonly keyPrefix: string
-  /** True if all keys of one lock must be in the same slot of a cluster. */
-  readonly clustered: boolean
+  /** The rule of the server for the names of locks. Undefined if the server accepts every name. */
+  readonly nameRule?: NameRule | undefined
   /**
    * The address for errors and logs, without a username and a password. Undefined if there are
    * several servers.

@@ -87,7 +87,7 @@ function errorOf({ address, words, failure, durationMs, attempts }: Outage): Red
     durationMs === 0
       ? at
       : `${since} for ${Math.round(durationMs / 1_000)} s (${attempts} attempts failed)`
-  const step = kind === 'refused' ? words.stepAfter(message) : ''
+  const step = kind === 'refused' ? words.stepAfter(failure) : ''
   const error = new RedisUnavailableError(
     `${words.name} at ${address} ${wrong}: ${withoutFullStop(message)}.${step} The client retries. The event ` +
       '`recovered` reports when the server answers.',

@@ -1,4 +1,3 @@
-import type { FactSource } from '../diagnostics.ts'
 import type { Emit } from '../events.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { HeldWatch } from '../lease/held-watch.ts'
@@ -6,6 +5,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { HeldLease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
+import type { LockObserver } from '../lock-observer.ts'
 import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
@@ -14,7 +14,7 @@ import type { WaitReports } from '../waiting/wait-reports.ts'
 
 /** The objects that all locks of one client on one server or quorum share. */
 export interface Services {
-  readonly source: FactSource
+  readonly observer: LockObserver
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock

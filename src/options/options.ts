@@ -226,16 +226,20 @@ export interface RequestReleaseOptions {
   owner?: string
 }
 
-/** The options of `await` of a latch and `whenFree` of a lock. */
-export interface AwaitOptions {
+/** The options of `whenFree`. */
+export interface WhenFreeOptions {
+  /** The longest wait, in milliseconds. Without `waitMs`, or with `Infinity`, the wait has no limit. 0 is invalid. */
+  waitMs?: number
+  /** Ends the wait: the call rejects with `signal.reason` when the signal aborts. */
+  signal?: AbortSignal
+}
+
+/** The options of `await` of a latch. */
+export interface AwaitOptions extends WhenFreeOptions {
   /**
    * The id of the round to await, from `inspect()` of the latch.
    *
    * @default the round at the time of the call
    */
   round?: number
-  /** The longest wait, in milliseconds. Without `waitMs`, or with `Infinity`, the wait has no limit. 0 is invalid. */
-  waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason` when the signal aborts. */
-  signal?: AbortSignal
 }

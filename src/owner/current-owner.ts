@@ -4,7 +4,7 @@ import type { HeldLeases } from './held-leases.ts'
 import { LeaseHolder, type StoredLease } from './lease-holder.ts'
 import type { Owner } from './owner.ts'
 
-/** The locks that one client holds or waits for, on one server or quorum. */
+/** The locks that one client uses, on one server or quorum. */
 interface LocksInUse {
   readonly frames: Frames
   readonly clock: Pick<Clock, 'monotonic'>
@@ -14,44 +14,49 @@ interface LocksInUse {
 interface LockInUse {
   /** True if the owner holds the lock in this client. */
   isHeldBy(owner: Owner): boolean
-  /** True if an acquisition of the owner is under way. */
+  /** True if an acquisition of the lock by the owner is under way. */
   isPending(owner: Owner): boolean
 }
 
 /**
- * Why an `unlock()` may be the call of another task. `loss` means that another task has lost its
- * lease. `others` means that another task got no lease, or still waits for a lease.
+ * Why an `unlock()` may be the call of another task. `loss`: another task has lost its lease.
+ * `others`: another task got no lease, or still waits for a lease.
  */
 export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** When the `unlock()` ended the lease, on the monotonic clock. */
+  /** When an `unlock()` ended the lease, on the monotonic clock. */
   readonly endedAt: number
 }
 
 /**
- * Finds the owner for which the running code uses one lock object. This object also stores the
- * leases that the lock object acquired outside all frames, each for a new owner.
+ * Finds the owner for which the running code uses one lock object. Also stores the leases that the
+ * lock object acquired outside all frames, each for a new owner.
  */
 export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /**
-   * The owner that the caller gave to `getLock`. This owner has priority over the owners of frames.
+   * The owner that the caller gave to `getLock`, which has priority over the owners of frames.
    * Undefined if the caller gave no owner.
    */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** The number of calls for a lease that are under way outside all frames. */
+  /** The number of acquisitions that are under way outside all frames. */
   #underWay = 0
-  /** When a call last ended without a lease, on the monotonic clock. */
+  /**
+   * When an acquisition last ended without a lease, on the monotonic clock; -Infinity if none has.
+   */
   #gotNothingAt = -Infinity
-  /** The last lease that an `unlock()` ended although the lease may belong to another task. */
+  /**
+   * The last lease that an `unlock()` ended although the lease may belong to another task.
+   * Undefined if there is none.
+   */
   #endedInDoubt: EndedInDoubt | undefined
   /**
-   * True if another call was seen at the last `unlock()`. The task of this call may still call
-   * `unlock()`.
+   * True if another acquisition was under way or had failed at the last `unlock()`. The task of
+   * this acquisition may still call `unlock()`.
    */
   #mayYetCome = false
 
@@ -69,7 +74,7 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the owner that an acquisition re-enters: the explicit owner, or the owner of an
+   * Returns the owner that the next acquisition re-enters: the explicit owner, or the owner of an
    * enclosing frame that holds the lock. Undefined if there is no such owner.
    */
   enclosing(): Owner | undefined {
@@ -87,24 +92,25 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     if (holder !== undefined) return holder
     const thread = this.#registry.frames.thread()
     if (thread === undefined) return undefined
-    // Sequential code does not acquire a lock again while its first acquisition is under way. So
-    // the second acquisition gets a new owner.
+    // Sequential code does not acquire a lock again while its first acquisition is under way. So an
+    // acquisition at the same time belongs to other code, and gets a new owner.
     const isPending =
       thread.isGathering(this.#rawName) || this.#registry.find(this.#rawName)?.isPending(thread)
     return isPending ? undefined : thread
   }
 
   /**
-   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. The
-   * result is the owner of the innermost frame for this lock, or this object outside such frames.
+   * Returns the object that stores the lease of a new owner, so that `unlock()` finds the lease.
+   * The result is the owner of the innermost frame for this lock, or this object outside such
+   * frames.
    */
   leaseHolder(): LeaseHolder {
     return this.#find() ?? this
   }
 
   /**
-   * Returns the lease that an `unlock()` of the running code releases, even if the lease is lost.
-   * Undefined if there is no such lease.
+   * Returns the lease that an `unlock()` of the running code releases. This lease may be lost
+   * already. Undefined if there is no such lease.
    */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
@@ -121,7 +127,9 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     if (!gotLease) this.gotNothing()
   }
 
-  /** Called when a call ended without a lease, even if the call was refused before it began. */
+  /**
+   * Called when an acquisition ended without a lease, even if Holdfast refused it before it began.
+   */
   gotNothing(): void {
     this.#gotNothingAt = this.#registry.clock.monotonic()
   }
@@ -131,19 +139,19 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
    * Undefined if there is no doubt. Also forgets the lost leases of this object.
    *
    * The client cannot know which task calls `unlock()`, because the call names no lease. Tasks may
-   * share an async context, and a count of calls shows only at the last `unlock()` that there was
-   * one call too many.
+   * share an async context. If each `unlock()` were counted, only the last `unlock()` would show
+   * that there was one call too many.
    *
-   * If only one task uses the object, there is no doubt. No other call of this object is then under
-   * way, or ends without a lease, between the call for the lease and the `unlock()`.
+   * If only one task uses the object, there is no doubt. Then no other acquisition by this object
+   * is under way, or ends without a lease, between the call for the lease and the `unlock()`.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // The next `unlock()` is in doubt only if another call was seen now. Otherwise each doubtful
-    // `unlock()` would make the next `unlock()` doubtful, forever.
+    // The next `unlock()` is in doubt only if another acquisition was seen now. Otherwise each
+    // doubtful `unlock()` would make the next `unlock()` doubtful, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
       this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
@@ -152,8 +160,9 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the last lease that a doubtful `unlock()` ended, and forgets this lease. A later
-   * `unlock()` that finds no lease reports this lease in its error.
+   * Returns the last lease that a doubtful `unlock()` ended, and forgets this lease. If a later
+   * `unlock()` finds no lease, its error reports the result. `agoMs` is the time since the doubtful
+   * `unlock()`, in milliseconds.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const inDoubt = this.#endedInDoubt
@@ -164,15 +173,15 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     return { token: inDoubt.token, agoMs }
   }
 
-  /** Returns a lease that the running code holds; undefined if there is none. */
+  /** Returns the latest lease that the running code holds; undefined if there is none. */
   heldLease(): L | undefined {
     const liveOf = (holder: LeaseHolder) => this.#heldLeases.live(holder, this.#rawName)
     return this.#of(liveOf, () => liveOf(this))
   }
 
   /**
-   * Returns the lease of the explicit owner, or of the innermost frame with a lease. If no frame is
-   * for this lock, returns the result of `own`.
+   * Returns the lease of the explicit owner, or of the innermost frame with a lease. If there is
+   * neither an explicit owner nor a frame for this lock, returns the result of `own`.
    */
   #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
     if (this.explicit !== undefined) return leaseOf(this.explicit)

@@ -1,15 +1,18 @@
 import { frameStorage } from '../kit/frame-storage.ts'
 import type { Owner } from './owner.ts'
 
-/** A lock that code in a frame of `using` can re-enter, and the owner that holds the lock. */
+/** A lock that code in a frame of `using` can re-enter, with the owner that holds the lock. */
 export interface Carried {
-  /** Identifies one client and one of its servers or quorums. */
+  /**
+   * The object with all locks of one client on one server or quorum. Frames only compare this
+   * object with others.
+   */
   readonly registry: object
   readonly lock: string
   readonly owner: Owner
 }
 
-/** The code inside `run` or `using`, with all code that this code starts, until the frame ends. */
+/** The code inside `run` or `using`, with all code that it starts, until the frame ends. */
 interface Frame {
   /**
    * For `run`: the client of the frame, and the owner of all acquisitions in the frame. Undefined
@@ -23,16 +26,16 @@ interface Frame {
 }
 
 /**
- * Finds the owners for which the running code acts, from the innermost frame outwards, for one
- * client.
+ * Finds the owners of one client for which the running code acts, from the innermost frame
+ * outwards.
  *
  * Frames use `AsyncLocalStorage.run`. With `enterWith`, the caller and its other tasks would also
  * be in the frame, and would share its locks.
  */
 export class Frames {
   /**
-   * Calls `fn` in a new frame, in which this owner makes all acquisitions. The frame ends when `fn`
-   * returns, or when its promise settles.
+   * Calls `fn` in a new frame, in which `owner` makes all acquisitions. The frame ends when `fn`
+   * returns, or when the promise of `fn` settles.
    */
   run<T>(owner: Owner, fn: () => T): T {
     const frame = newFrame({ of: this, owner }, [])
@@ -48,8 +51,8 @@ export class Frames {
       endFrame()
       return result
     }
-    // The caller gets the chained promise. With the original promise, Node.js would report a
-    // rejection of the chained promise a second time.
+    // The caller gets the chained promise, and not the original promise. Otherwise Node.js would
+    // report a rejection of the chained promise as unhandled.
     return result.then(
       (value) => {
         endFrame()
@@ -71,8 +74,8 @@ export class Frames {
   }
 
   /**
-   * Returns the first accepted owner for this lock, from the innermost frame outwards. Undefined if
-   * there is no such owner.
+   * Returns the first owner for this lock that `accepts` allows, from the innermost frame outwards.
+   * Undefined if there is no such owner.
    */
   find(
     registry: object,
@@ -103,7 +106,10 @@ export function frameOf(carried: readonly Carried[]) {
   }
 }
 
-/** Returns the innermost frame of the running code, of any client; undefined outside all frames. */
+/**
+ * Returns the innermost frame of the running code, which may be of any client. Undefined outside
+ * all frames.
+ */
 export function innermostFrame(): object | undefined {
   return current()
 }
@@ -117,14 +123,17 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // Frames that have ended are removed from the chain. Otherwise code that begins each frame inside
-  // the previous frame would keep all of them in memory.
+  // This loop removes the frames that have ended from the chain. Otherwise code that begins each
+  // frame inside the previous frame would keep all of these frames in memory.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, hasEnded: false, outer }
 }
 
-/** Ends a frame. Timers and connections may keep the frame in memory, so its owners are removed. */
+/**
+ * Ends a frame, and removes its owners. Timers and connections may keep the frame in memory, but
+ * need not keep the owners.
+ */
 function endOf(frame: Frame): void {
   frame.hasEnded = true
   frame.thread = undefined
@@ -136,8 +145,8 @@ function current(): Frame | undefined {
 }
 
 /**
- * Returns the first frame that has not ended, from this frame outwards. Code that runs longer than
- * its frame then acts only in the enclosing frames.
+ * Returns the first frame that has not ended, from `frame` outwards. So code that runs for longer
+ * than its frame acts only in the enclosing frames.
  */
 function ongoing(frame: Frame | undefined): Frame | undefined {
   let one = frame

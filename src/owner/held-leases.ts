@@ -1,10 +1,10 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { LeaseHolder, LeaseList, StoredLease } from './lease-holder.ts'
 
-/** The last lost lease of a list is remembered for at least this many milliseconds. */
+/** A list remembers its last lost lease for at least this many milliseconds. */
 const LAST_KEPT_MS = 3_600_000
 
-/** The largest number of lost leases that a list remembers. */
+/** The largest number of lost leases that one list remembers. */
 const MOST_LOST = 100
 
 /** The shortest pause between two sweeps of the lists, in milliseconds. */
@@ -16,15 +16,15 @@ const LONGEST_PAUSE_MS = 60_000
  * The leases that `unlock()` can find: the leases of an owner, or of a lock object outside all
  * frames. Each list contains the leases of one lock, in the order of acquisition.
  *
- * A lost lease stays in its list until an `unlock()` reports the loss. Otherwise a sweep removes it
- * when its `leaseMs` have passed since the loss, and the last lost lease after at least an hour.
- * While a lease is held whose call began before the loss, the lost lease stays, because two tasks
- * use the lock.
+ * A lost lease stays in its list until an `unlock()` reports the loss. Otherwise a sweep removes
+ * the lost lease when its `leaseMs` have passed since the loss. The last lost lease stays for at
+ * least an hour. A lost lease also stays while another lease is held whose call began before the
+ * loss, because two tasks then use the lock.
  */
 export class HeldLeases<L extends StoredLease> {
   /**
-   * The lists that sweeps check, because they have lost leases. The references are weak, so that a
-   * holder without other references is garbage-collected with its leases.
+   * The lists that sweeps check, because these lists may contain lost leases. The references are
+   * weak, so that a holder without other references is garbage-collected with its leases.
    */
   #swept: WeakRef<LeaseList>[] = []
   #timer: Timer | undefined
@@ -36,7 +36,7 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Stores the lease for `unlock()`.
+   * Stores the lease, so that `unlock()` finds it.
    *
    * @returns the list that contains the lease until the lease is released or forgotten
    */
@@ -48,8 +48,8 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
-   * call uses the list.
+   * Called when a lease in the list may be lost. Sweeps then remove the lost leases later, even if
+   * no call uses the list.
    */
   sweepLater(list: LeaseList): void {
     if (list.isSwept || list.size === 0) return
@@ -58,16 +58,16 @@ export class HeldLeases<L extends StoredLease> {
     this.#arm(LEAST_PAUSE_MS)
   }
 
-  /** Returns the latest lease that is held; undefined if there is none. */
+  /** Returns the latest lease that is held; undefined if no lease is held. */
   live(holder: LeaseHolder, rawName: string): L | undefined {
     return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
   /**
    * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. Usually the
-   * result is the latest lease, because nested code releases its latest acquisition first. If a
-   * lease was lost after the call for the latest lease began, the calls are not nested. Then the
-   * result is the lost lease, as in {@link earliest}.
+   * result is the latest accepted lease, because nested code releases its latest acquisition first.
+   * If a lease was lost after the call for the latest lease began, the calls are not nested. Then
+   * the result is the lost lease, as in {@link earliest}.
    */
   latest(holder: LeaseHolder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -80,9 +80,9 @@ export class HeldLeases<L extends StoredLease> {
    * Returns the lease that an `unlock()` outside all frames releases: the earliest lease that is
    * held, or else the earliest lost lease.
    *
-   * If a lease was lost after the call for the held lease began, two tasks use the lock object.
-   * Then the result is the lost lease. So the task that lost its lease receives the loss, and does
-   * not release the lock of the other task.
+   * If another lease was lost after the call of the held lease had begun, two tasks use the lock
+   * object. In this case, the result is the lost lease. So the task that lost its lease receives
+   * the loss, and does not release the lock of the other task.
    */
   earliest(holder: LeaseHolder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -93,7 +93,7 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Removes the lost leases, whose tasks may still call `unlock()`. Returns true if there were any.
+   * Removes the lost leases. Returns true if there were any: their tasks may still call `unlock()`.
    */
   forgetLost(holder: LeaseHolder, rawName: string): boolean {
     const leases = holder.leasesOf(this, rawName)
@@ -135,15 +135,15 @@ export class HeldLeases<L extends StoredLease> {
 }
 
 /**
- * Removes old lost leases.
+ * Removes the lost leases that the list need not remember any longer.
  *
- * @returns when to check again, on the monotonic clock; Infinity if the list is empty
+ * @returns earliest time of the next sweep, in milliseconds on the monotonic clock; Infinity if the
+ * list is empty
  */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // Among the calls whose leases are still held, the earliest time at which a call began, on the
-  // monotonic clock.
+  // The earliest time at which a call for a lease that is still held began, on the monotonic clock.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

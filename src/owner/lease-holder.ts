@@ -1,12 +1,12 @@
 import { type Linked, LinkedList } from '../kit/linked-list.ts'
 
-/** A lease of one lock or of several locks, as it is stored for `unlock()`. */
+/** A lease of one lock or of several locks, as `unlock()` finds it. */
 export interface StoredLease extends Linked<StoredLease> {
-  /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
+  /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
   /** True if the lease is neither released nor lost. */
   readonly live: boolean
-  /** When the lease was lost, on the monotonic clock; undefined if it is not lost. */
+  /** When the lease was lost, on the monotonic clock; undefined if the lease is not lost. */
   readonly lostAt: number | undefined
   /**
    * When the call for the lease began, on the monotonic clock. Infinity if the owner may acquire
@@ -15,13 +15,13 @@ export interface StoredLease extends Linked<StoredLease> {
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** An object that all acquisitions of one hold share, because they are lost together. */
+  /** The same object for all acquisitions of one hold, because they are lost together. */
   readonly of: object
 }
 
 /**
- * Removes lost leases from its lists. A client has separate keepers for exclusive locks, shared
- * locks and multi-locks.
+ * Removes lost leases from its lists. A client has separate keepers for exclusive locks, for shared
+ * locks and for multi-locks.
  */
 interface Keeper {
   sweepLater(list: LeaseList): void
@@ -32,7 +32,7 @@ export class LeaseList extends LinkedList<StoredLease> {
   readonly holder: LeaseHolder
   readonly keeper: Keeper
   readonly lock: string
-  /** True if sweeps check the list, even if the list is empty. */
+  /** True if sweeps check the list. Even an empty list is then checked once more. */
   isSwept = false
 
   constructor(holder: LeaseHolder, keeper: Keeper, lock: string) {
@@ -48,31 +48,31 @@ export class LeaseList extends LinkedList<StoredLease> {
   }
 
   /**
-   * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
-   * call uses the list.
+   * Called when a lease in the list may be lost. Sweeps then remove the lost leases later, even if
+   * no call uses the list.
    */
   sweepLater(): void {
     this.keeper.sweepLater(this)
   }
 }
 
-/** Stores the leases of one owner or one lock object, so that `unlock()` finds them. */
+/** Stores the leases of one owner or of one lock object, so that `unlock()` finds them. */
 export abstract class LeaseHolder {
-  // The lists are fields, because the garbage collector would spend more time on a `WeakMap` of
-  // holders than on all other steps of an acquisition. Most holders use only one lock, so one field
-  // is enough for them.
+  // The lists are fields. A `WeakMap` of holders would cost the garbage collector more time than
+  // all other steps of an acquisition. Most holders use only one lock, so they need only the first
+  // field.
   #first: LeaseList | undefined
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
 
   /**
-   * Called when a call begins whose lease this holder will store.
+   * Called when an acquisition begins whose lease this object will store.
    *
    * @internal
    */
   began(): void {}
 
   /**
-   * Called when a call ends for which `began` was called.
+   * Called when an acquisition ends for which `began` was called.
    *
    * @internal
    */
@@ -108,8 +108,8 @@ export abstract class LeaseHolder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Sweeps remove the empty lists that they check. If such a list were removed here, the next
-    // loss would add another list to the sweeps.
+    // Sweeps remove the empty lists that they check. If this method removed such a list, the next
+    // loss would add another list for the same lock to the sweeps.
     if (list !== this.#first && !list.isSwept) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

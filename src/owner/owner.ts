@@ -12,29 +12,28 @@ export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
  * An owner that can hold locks: a frame of `run`, one `using`, one acquisition without a frame, or an owner of
- * `holdfast.owner()`. Locks with the same owner re-enter each other.
+ * `holdfast.owner()`. An owner can acquire a lock again that it already holds.
  */
 export class Owner extends LeaseHolder {
   readonly clientId: string
-  /** The id of the owner, unique among the owners of its client. */
+  /** The id of the owner. Each owner of the client has a different id. */
   readonly id: string
   /**
-   * For an owner of one acquisition: the innermost frame around the acquisition. Otherwise
-   * undefined.
+   * The innermost frame around the acquisition for which this owner was made. Undefined outside all
+   * frames, and for other owners.
    *
    * @internal
    */
   madeIn: object | undefined
   /**
-   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise undefined. A
-   * reference to the lock object would keep the lock object in memory for as long as the watchdog renews a lease of
-   * this owner.
+   * The number of the lock object that made this owner for one acquisition. Undefined for other owners. A reference to
+   * the lock object would keep it in memory for as long as the watchdog renews a lease of this owner.
    *
    * @internal
    */
   madeBy: number | undefined
   /**
-   * The label of a candidate of an election. Undefined for other owners.
+   * The label of the election's candidate that has this owner. Undefined for other owners.
    *
    * @internal
    */
@@ -57,7 +56,7 @@ export class Owner extends LeaseHolder {
 
   /**
    * Returns a new owner id: `<clientId>:<id>` for the first attempt, and `<clientId>:<id>/<number>` for each later
-   * attempt. Each attempt has its own id, so a late request of one attempt cannot change a later hold.
+   * attempt. Because the ids of attempts differ, a late request of one attempt cannot change a later hold.
    *
    * @internal
    */
@@ -78,7 +77,7 @@ export class Owner extends LeaseHolder {
   }
 
   /**
-   * True while a multi-lock of this owner acquires the lock.
+   * True while a multi-lock of this owner is acquiring the lock.
    *
    * @internal
    */
@@ -103,7 +102,7 @@ const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 const readLockOptions = shape('The options of a lock', { owner: unchecked })
 
 /**
- * Returns the owner among the options of `getLock`; undefined if there is none.
+ * Returns the owner that the options of `getLock` contain; undefined if they contain none.
  *
  * @throws `InvalidArgumentError` for another option, or an owner of another client
  */

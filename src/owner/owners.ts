@@ -1,6 +1,6 @@
 import { Owner } from './owner.ts'
 
-/** The owners of one client. All owners of the client have different ids. */
+/** Makes the owners of one client. Each owner of the client has a different id. */
 export class Owners {
   readonly clientId: string
   #made = 0
@@ -9,7 +9,11 @@ export class Owners {
     this.clientId = clientId
   }
 
-  /** @param suffix the end of the id, after a number; without `/`, `:` and space */
+  /**
+   * Makes a new owner.
+   *
+   * @param suffix text after the number in the id; without `/`, `:` and space
+   */
   next(suffix = ''): Owner {
     this.#made += 1
     return new Owner(this.clientId, `${this.#made}${suffix}`)

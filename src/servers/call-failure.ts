@@ -9,7 +9,7 @@ type FailureKind =
   | 'unknown'
   /** The server answered with an error and changed nothing. */
   | 'refused'
-  /** The server is too old to run the scripts. */
+  /** The server is too old. */
   | 'unsupported'
   /** The client was closed before it sent the request, so the server did nothing. */
   | 'closed'
@@ -57,10 +57,23 @@ export class CallFailure extends Error {
   }
 }
 
-/** The server gave an answer that the script never gives. The server may have run the script. */
+/** The client has no connection to the server, or lost the connection before the answer. */
+export class NotConnected extends CallFailure {
+  constructor(kind: 'unsent' | 'unknown', message: string, cause?: unknown) {
+    super(kind, message, cause)
+  }
+}
+
+/** The server sent no answer in time. */
+export class NoAnswer extends CallFailure {
+  constructor(kind: 'unsent' | 'unknown', message: string) {
+    super(kind, message)
+  }
+}
+
+/** The server gave an invalid answer. The server may have done the request. */
 export class OddAnswer extends CallFailure {
-  constructor(script: string, reply: unknown) {
-    const message = `it gave the invalid answer ${shown(reply)} to the script "${script}"`
+  constructor(message: string) {
     super('unknown', message, undefined, false, false)
   }
 }
@@ -73,20 +86,4 @@ export class LateGrant extends CallFailure {
   constructor() {
     super('unknown', 'the lease had run out before the answer arrived', undefined, false, false)
   }
-}
-
-const MOST_SHOWN = 120
-
-/** Returns an answer of a server as short text for an error message. */
-function shown(reply: unknown): string {
-  const words = asWords(reply)
-  return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`
-}
-
-function asWords(reply: unknown): string {
-  if (reply === null || reply === undefined) return 'nil'
-  if (typeof reply === 'string') return JSON.stringify(reply)
-  if (reply instanceof Error) return `the error ${JSON.stringify(reply.message)}`
-  if (!Array.isArray(reply)) return typeof reply === 'object' ? 'a map' : String(reply)
-  return `[${reply.slice(0, 10).map(asWords).join(', ')}${reply.length > 10 ? ', …' : ''}]`
 }

@@ -8,7 +8,10 @@ export class OnceRequest {
   readonly id: string
   /** When the caller made the call, in ms on the client's monotonic clock. */
   readonly askedAt: number
-  /** How long the server may run the copies of the request, in milliseconds from the first copy. */
+  /**
+   * How long the server may run the copies of the request, in milliseconds. This time begins with
+   * the first copy that may have run.
+   */
   readonly keptMs: number
   /**
    * True if the server may have run a copy, or may still run one. All later copies then have the

@@ -48,7 +48,7 @@ const LONGEST = 255
 /**
  * Reads the identity of a client from JSON.
  *
- * @param about the field `about` of the client's key in Redis
+ * @param about the field `about` of the client's report on the server
  * @returns null if the JSON is missing or incomplete, because another program or version may have
  * written it
  */

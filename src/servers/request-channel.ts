@@ -5,6 +5,8 @@ import type { Subscription } from './subscription.ts'
  * channel.
  */
 export interface RequestChannel {
+  /** The name of a client's channel in errors, with `<id>` for the id of the client. */
+  readonly name: string
   /**
    * Sends a message to one client.
    *

@@ -6,10 +6,8 @@ import type { RecordStore } from './record-store.ts'
  * its requests, as one client uses them.
  */
 export interface ServerKind<R extends object> {
-  /** The folder of the kind's scripts in lua/. */
+  /** The name of the kind. A server with its own protocol for each kind finds the kind by this name. */
   readonly name: string
-  /** The words in errors for a name that the kind uses. */
-  readonly what: string
   /** Makes the requests on a server without scripts, which stores records. */
   onRecords(client: RecordClient): R
 }

@@ -7,15 +7,15 @@ export interface ServerWords {
   /** The words for the client that users need for kinds that independent masters do not have. */
   readonly oneServer: string
   /**
-   * A space and the words after a conflict of kinds in an error, such as ` (WRONGTYPE)`. '' if the
-   * server has no such words.
+   * The code of the server's error for a name that another kind has, such as `WRONGTYPE`. '' if the
+   * server has no such code.
    */
-  readonly afterConflict: string
-  /** Returns a space and the advice for an error of the server; '' if there is no advice. */
-  stepAfter(reply: string): string
+  readonly conflictCode: string
+  /** Returns a space and the advice for a failed call; '' if there is no advice. */
+  stepAfter(failure: Error): string
   /**
    * Returns the advice for a failure whose message contains the reason of each of several servers.
    * Undefined for other failures. Left out for a single server.
    */
-  stepOfMasters?(message: string): string | undefined
+  stepOfMasters?(failure: unknown): string | undefined
 }

@@ -4,7 +4,7 @@ interface Abortable {
   reject(reason: unknown): void
 }
 
-/** All watches of one signal. Exists only while the signal has watches. */
+/** All watches of one signal. This object exists only while the signal has watches. */
 class Shared {
   readonly all = new LinkedList<AbortWatch>()
   readonly #signal: AbortSignal
@@ -27,9 +27,9 @@ class Shared {
 const shared = new Map<AbortSignal, Shared>()
 
 /**
- * Rejects its target if the signal aborts before `stop()`. All watches of a signal share one
- * listener. Otherwise Node.js would warn about more than ten listeners, and the removal of a
- * listener would be slow.
+ * Rejects its target if the signal aborts before `stop()` is called. All watches of a signal share
+ * one listener. With many listeners, Node.js would warn, and the removal of a listener would be
+ * slow.
  */
 export class AbortWatch extends Linked<AbortWatch> {
   readonly target: Abortable

@@ -7,19 +7,19 @@ import { ReleaseListener, untilCheckMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /**
- * If a failure ends one wait, the next check for the other waits follows after this many
- * milliseconds.
+ * The pause before the next check after a failure has rejected a waiting call, in milliseconds. The
+ * remaining calls then continue to wait.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
  * Limits the checks of a lock that is released and acquired very often. After `checks` checks in
  * quick succession, each pause is twice as long as the last pause, up to `longestMs` milliseconds.
- * A pause of more than `calmMs` milliseconds resets the count.
+ * More than `calmMs` milliseconds between two checks reset the count.
  */
 const BUSY = { checks: 8, longestMs: 64, calmMs: 250 }
 
-/** The requests for a lock that callers watch without acquiring it. */
+/** The requests of a free watch to the server of its lock. */
 export interface Watched<S> {
   /** Reads the state of the lock, with a time limit in milliseconds. */
   read(callMs: number): Promise<S>
@@ -29,8 +29,8 @@ export interface Watched<S> {
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription and each check. A hint only causes a check, and the answer decides if the lock is
- * free.
+ * subscription, and share each check. A hint causes a check, and only the answer decides if the
+ * lock is free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -42,13 +42,13 @@ export class FreeWatch<S> {
   #isChecking = false
   /** True if another check must follow the current check. */
   #checksAgain = false
-  /** The hints of releases since the last check was sent. */
+  /** The hints of all releases that arrived since the last check was sent. */
   #releases = new Set<ReleaseHint>()
   #checkedAt = -Infinity
   #checksInARow = 0
   #timer: Timer | undefined
 
-  /** @param onIdle called when the last watcher has settled */
+  /** @param onIdle called when the last watcher was removed */
   constructor(watched: Watched<S>, clock: Clock, onIdle: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched
@@ -57,7 +57,10 @@ export class FreeWatch<S> {
     this.#listener = new ReleaseListener({ mayBeFree: () => this.check() })
   }
 
-  /** True if the subscription is confirmed. The client then receives a message for each release. */
+  /**
+   * True if the server has confirmed the subscription. The client then receives a message for each
+   * release.
+   */
   get isConfirmed(): boolean {
     return this.#listener.isConfirmed
   }
@@ -89,7 +92,7 @@ export class FreeWatch<S> {
   async #checkWhileNeeded(): Promise<void> {
     let waitMs = 0
     do {
-      // Calls of one turn of the event loop share the first check.
+      // Calls that begin in the same turn of the event loop share the first check.
       await Promise.resolve()
       const pauseMs = this.#nextPauseMs()
       if (pauseMs > 0) await pause(this.#clock, pauseMs)
@@ -112,10 +115,11 @@ export class FreeWatch<S> {
   }
 
   /**
-   * Sends one check. Returns how long to wait for a message before the next check, in milliseconds.
+   * Sends one check. Returns the pause before the next check, in milliseconds. A hint ends this
+   * pause.
    */
   async #check(): Promise<number> {
-    // A watcher that is added after this moment needs another check.
+    // A watcher that is added after the check is sent needs another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
     const releases = this.#releases
@@ -147,14 +151,13 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // If there are only listeners, the next check may come later, because listeners continue after
-    // every failure.
+    // If only listeners remain, the next check may come later, because no failure ends a listener.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilCheckMs()
   }
 
   /**
-   * True if a call waits, so that the timer must keep the process alive. False if there are only
-   * listeners.
+   * True if a call waits, so that the timer must keep the process alive. Listeners do not keep the
+   * process alive.
    */
   get #isWaitedFor(): boolean {
     return [...this.#all].some(({ keepsAlive }) => keepsAlive)

@@ -6,24 +6,27 @@ import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
 export interface FreeCheck {
   readonly isFree: boolean
-  /** The milliseconds until the lock is free if no client renews the lease; Infinity if unknown. */
+  /**
+   * The time until the lock is free if its lease is not renewed, in milliseconds; Infinity if
+   * unknown.
+   */
   readonly ttlMs: number
 }
 
-/** Interprets the state of a lock and the hints about it for one watcher. */
+/** Reads the state of a lock, and the hints about the lock, for one watcher. */
 export interface Reading<S> {
-  /** Reads from the state if the lock is free for this watcher. */
+  /** Returns if the lock is free for this watcher in the given state, and when its lease ends. */
   readFree(state: S): FreeCheck
   /** True if the release left the lock free for this watcher, at least for a moment. */
   isRelease(release: ReleaseHint): boolean
 }
 
-/** A call or a listener that waits until a lock is free. */
+/** A call of `whenFree()` or a listener of `onFree()`. */
 export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
   readonly keepsAlive: boolean
   /**
-   * Called with the state that a check found.
+   * Called with the state that a check found. Returns what this state means for the watcher.
    *
    * @param releases the hints of the releases between the last check and this check
    */
@@ -32,8 +35,7 @@ export interface FreeWatcher<S> {
 }
 
 /**
- * One call of `whenFree()`. In its result, `waited` is false if the first check found the lock
- * free.
+ * One call of `whenFree()`. In its result, `waited` is false if the first check found a free lock.
  */
 export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> implements FreeWatcher<S> {
   readonly keepsAlive = true
@@ -64,8 +66,8 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
 }
 
 /**
- * One listener of `onFree()`. The listener is called each time the lock becomes free. A lock that
- * the first check finds free does not count.
+ * One listener of `onFree()`. The watch calls the listener each time the lock becomes free. If the
+ * first check finds a free lock, the watch does not call the listener.
  */
 export class FreeListener<S> implements FreeWatcher<S> {
   readonly keepsAlive = false
@@ -80,7 +82,7 @@ export class FreeListener<S> implements FreeWatcher<S> {
   /**
    * @param newBudget makes the retry budget for the next series of failures
    * @param failed called once for each series of failures, with its error. The error is undefined
-   *   if the client was closed.
+   * if the client was closed
    */
   constructor(
     reading: Reading<S>,

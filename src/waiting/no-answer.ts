@@ -8,7 +8,7 @@ interface SilentServer {
   readonly address?: string | undefined
 }
 
-/** Makes the error of a call whose time is over while the server is silent. */
+/** Makes the error of a call whose time limit has passed without an answer of the server. */
 export function silentError(
   lockName: string,
   what: string,
@@ -19,10 +19,10 @@ export function silentError(
 }
 
 /**
- * Returns the words for a missing answer, and the advice for the user.
+ * Returns the words of an error about a missing answer, and the advice for the user.
  *
- * @param why why the answer is missing
- * @param forMs for how long the server has not answered, in milliseconds
+ * @param why the reason for the missing answer
+ * @param forMs how long the server has not answered, in milliseconds
  */
 export function silenceWords(
   server: SilentServer,
@@ -30,8 +30,9 @@ export function silenceWords(
   why: string,
   forMs: number,
 ): { readonly answer: string; readonly step: string } {
-  // Some of several masters may have answered, so the message has the reason of each master.
-  const ofMasters = server.words.stepOfMasters?.(why)
+  // If the client has several masters, some of them may have answered. So the message contains the
+  // reason of each master.
+  const ofMasters = server.words.stepOfMasters?.(failure)
   if (ofMasters !== undefined) return { answer: `for ${forMs} ms ${why}`, step: ofMasters }
   const answer = `${nameOf(server, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
   const isLate = failure instanceof LateGrant
@@ -41,9 +42,10 @@ export function silenceWords(
 const OF_LATE_GRANT = 'Use a longer `leaseMs`, or find out why answers take so long.'
 
 /**
- * Returns how a message names the server.
+ * Returns the name of the server for a message, with its address.
  *
- * @param others the other words of the message; if they contain the address, it is not repeated
+ * @param others the other words of the message. If these words contain the address, the result does
+ * not
  */
 function nameOf({ words: { name }, address }: SilentServer, others = ''): string {
   return address === undefined || others.includes(address) ? name : `${name} at ${address}`

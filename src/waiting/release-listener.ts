@@ -2,24 +2,26 @@ import type { Hint } from '../servers/hint.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
 /**
- * While the subscription is not confirmed, waiters check the lock after `least` milliseconds plus a
+ * The pause between two checks while the subscription is not confirmed: `least` milliseconds plus a
  * random part of `spread` milliseconds.
  */
 const POLL_MS = { least: 100, spread: 150 }
 
 /**
  * The longest pause between two checks: `least` milliseconds plus a random part of `spread`
- * milliseconds. A check finds a key that was deleted, and a release without a message. The random
+ * milliseconds. A check notices a deleted key, and a release whose message was lost. The random
  * part spreads the checks of many clients.
  */
 const CHECK_MS = { least: 5_000, spread: 1_000 }
 
 /**
- * A lease that ends within this many milliseconds is about to end. While each check finds such a
- * lease, each pause is twice as long as the last pause.
+ * A lease that ends within this many milliseconds is about to end. If consecutive checks find such
+ * a lease, each pause is twice as long as the last pause.
  */
 const SHORT_MS = 5
-/** The longest pause while each check finds a lease that is about to end, in milliseconds. */
+/**
+ * The longest pause while consecutive checks find a lease that is about to end, in milliseconds.
+ */
 const LONGEST_SHORT_MS = 128
 
 interface Listenable<H> {
@@ -28,7 +30,7 @@ interface Listenable<H> {
 }
 
 interface FreeEvents<H> {
-  /** Called when the lock may be free. Without a hint, hints may have been missed. */
+  /** Called when the lock may be free. `hint` is undefined if hints may have been missed. */
   mayBeFree(hint?: H): void
 }
 
@@ -43,7 +45,10 @@ export class ReleaseListener<H = Hint> {
     this.#host = host
   }
 
-  /** True if the subscription is confirmed. The client then receives a message for each release. */
+  /**
+   * True if the server has confirmed the subscription. The client then receives a message for each
+   * release.
+   */
   get isConfirmed(): boolean {
     return this.#listening?.confirmed === true
   }
@@ -53,14 +58,15 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * Subscribes, unless this subscription exists already. The confirmation of the subscription wakes
-   * the waiter, as a message does. The waiter then checks the lock once more, and misses no later
-   * release.
+   * Subscribes, unless this object already has the same subscription. The confirmation of the
+   * subscription wakes the waiter, as a message does. The waiter then checks the lock once more,
+   * and misses no later release.
    *
-   * @param remote the requests of the next waiter's kind, because kinds may use different channels
-   * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease has no
-   * expiry
-   * @returns how long to wait for a message before the next check, in milliseconds
+   * @param remote the requests for the kind of the next waiter, because kinds may use different
+   * channels
+   * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease never
+   * expires
+   * @returns the longest wait for a message before the next check, in milliseconds
    */
   listen(remote: Listenable<H>, ttlMs: number): number {
     const source = remote.listensWith ?? remote
@@ -76,8 +82,8 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * Returns the pause until the lease ends, in milliseconds. The pause grows if each answer reports
-   * that the lease is about to end.
+   * Returns the pause until the lease ends, in milliseconds. If consecutive answers report that the
+   * lease is about to end, each pause is longer than the last pause.
    */
   #untilFree(ttlMs: number): number {
     this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)
@@ -91,7 +97,7 @@ export class ReleaseListener<H = Hint> {
   }
 }
 
-/** Returns the longest wait for a message before the next check, in milliseconds. */
+/** Returns the pause until a check that needs no message, in milliseconds. */
 export function untilCheckMs(): number {
   return CHECK_MS.least + Math.random() * CHECK_MS.spread
 }

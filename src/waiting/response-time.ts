@@ -1,20 +1,20 @@
-/** A silence is unusual if it is this many times longer than the mean response time. */
+/** A silence is unusual if it is more than this many times as long as the mean response time. */
 const TIMES = 4
 
-/** A silence of at most this many milliseconds is usual, even if no answer has arrived yet. */
+/** A silence of at most this many milliseconds is usual, even if no answer has ever arrived. */
 const SHORT_MS = 50
 
-/** The weight of the newest answer in the mean. */
+/** The weight of the newest response time in the mean. */
 const WEIGHT = 1 / 8
 
 /**
- * The shortest response time is used only after this many answers, because fewer answers may all be
- * late for the same reason. An answer counts if its request was sent after the arrival of the last
- * counted answer.
+ * The shortest response time is known only after this many answers, because a few answers may all
+ * be late for the same reason. Answers to requests that were in flight together count as one
+ * answer.
  */
 const ENOUGH = 10
 
-/** The response times of one client's server. */
+/** The response times of one server or quorum, as one client measures them. */
 export class ResponseTime {
   #meanMs: number | undefined
   #quickestMs = Infinity
@@ -25,7 +25,7 @@ export class ResponseTime {
   /**
    * Records an answer.
    *
-   * @param sentAt when its request was sent, on the monotonic clock
+   * @param sentAt when the request was sent, on the monotonic clock
    * @param answeredAt when the answer arrived, on the monotonic clock
    */
   took(sentAt: number, answeredAt: number): void {
@@ -39,8 +39,8 @@ export class ResponseTime {
   }
 
   /**
-   * Called when an answer is late and its caller sends another request. Until the next answer,
-   * every silence counts as unusual.
+   * Called when an answer is late, and the client sends another request because of this. Until the
+   * next answer, every silence counts as unusual.
    */
   missed(): void {
     this.#isDue = true
@@ -51,8 +51,8 @@ export class ResponseTime {
   }
 
   /**
-   * The shortest response time in milliseconds; 0 while there are too few answers. A busy process
-   * does not raise this value.
+   * The shortest response time in milliseconds; 0 while there are too few answers. Unlike the mean,
+   * this value does not grow when the process is busy.
    */
   get quickestMs(): number {
     return this.#rounds < ENOUGH ? 0 : this.#quickestMs

@@ -10,7 +10,7 @@ import {
 import { type Clock, pause } from '../kit/clock.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import { conflictIn } from '../servers/number-kind.ts'
+import { NameConflict } from '../servers/name-conflict.ts'
 import type { ServerWords } from '../servers/server-words.ts'
 import { silenceWords } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
@@ -18,31 +18,30 @@ import { ServerHealth } from './server-health.ts'
 
 export interface Limits {
   readonly clock: Clock
-  /** The longest time of one request to the server, in milliseconds. */
+  /** The time limit of one request to the server, in milliseconds. */
   readonly commandTimeoutMs: number
-  /** How long a call tolerates that the server is silent or refuses requests, in milliseconds. */
+  /** How long a call tolerates refusals, and a call without a wait tolerates an outage, in milliseconds. */
   readonly outageMs: number
   /**
-   * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. A `waitMs` of
-   * 0 means no wait, Infinity means no limit.
+   * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. For `waitMs`, 0 means no wait, and
+   * Infinity means no limit.
    */
   readonly patienceMs: (waitMs: number) => number
   readonly responseTime: ResponseTime
   /** The words of errors about the server. */
   readonly words: ServerWords
-  /** The address of a single server, without username and password. */
+  /** The address of a single server, without its login. Undefined for several servers. */
   readonly address?: string | undefined
-  /** Why the connection is down; undefined if it is up or its state is unknown. */
+  /** Returns why the connection is down; undefined if the connection is up or its state is unknown. */
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** A request is not sent if its time limit would be shorter than this, in milliseconds. */
+/** A request whose time limit would be shorter than this is not sent, in milliseconds. */
 const LEAST_CALL_MS = 20
 
 /**
- * Limits how long one operation tolerates failures of the server. Temporary failures are retried
- * for `outageMs`, or for `patienceMs` if the call waits. Permanent failures end the operation at
- * once.
+ * Limits how long one operation tolerates failures of the server. The operation retries after temporary failures for
+ * `outageMs`, or for `patienceMs` in an outage. A permanent failure ends the operation at once.
  */
 export class RetryBudget {
   readonly #lockName: string
@@ -86,15 +85,14 @@ export class RetryBudget {
     return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#leftMs))
   }
 
-  /** True if the operation must stop its retries. */
+  /** True if the operation must stop: its last failure was permanent, or too little time remains. */
   get isUsedUp(): boolean {
     const failure = this.#failure
     return failure !== undefined && (failure.permanent || this.#leftMs < LEAST_CALL_MS)
   }
 
   /**
-   * True if the server does not answer now, so that the state of the lock is unknown. Called when
-   * the time limit of a wait has passed.
+   * True if the server does not answer now, so that the client does not know the state of the lock.
    *
    * @param known true if an answer has shown the state; a short silence is then not an outage
    */
@@ -103,13 +101,13 @@ export class RetryBudget {
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has arrived since the operation began. A silence is an outage only if the
-    // connection is down, or if the silence is longer than usual.
+    // No answer has arrived since the operation began. The silence is an outage only if the connection is down, or if
+    // the silence is longer than usual.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
 
-  /** True if this silence is longer than usual, or longer than half of `commandTimeoutMs`. */
+  /** True if a silence of this length is longer than usual, or longer than half of `commandTimeoutMs`. */
   isUnusual(silentMs: number): boolean {
     return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
   }
@@ -124,8 +122,7 @@ export class RetryBudget {
    * Records the failure of a request.
    *
    * @param sentAt when the failed request was sent, on the monotonic clock
-   * @returns the pause before the next attempt in milliseconds; null if the operation must stop its
-   *   retries
+   * @returns the pause before the next attempt in milliseconds; null if the operation must stop
    */
   failed(failure: CallFailure, sentAt: number): number | null {
     this.health.failed(failure, sentAt)
@@ -136,9 +133,10 @@ export class RetryBudget {
   }
 
   /**
-   * Repeats the call until there is an answer. After a permanent failure, or if the retry budget is
-   * used up, rejects with the error for the user. Errors other than a `CallFailure` stay unchanged.
+   * Repeats the call until an answer arrives. After a permanent failure, or if the retry budget is used up, rejects
+   * with the error for the user. An error that is not a `CallFailure` stays unchanged.
    *
+   * @param call sends one request, with this time limit in milliseconds
    * @param whatFailed returns the failed step, as words for the error
    */
   async retry<T>(
@@ -159,6 +157,7 @@ export class RetryBudget {
   /**
    * Pauses before the next attempt, or throws the error for the user if the operation must stop.
    *
+   * @param sentAt when the failed request was sent, on the monotonic clock
    * @param what the failed step, as words for the error
    * @param giveUp called before the error is thrown
    */
@@ -177,10 +176,10 @@ export class RetryBudget {
   }
 
   /**
-   * Returns the error for the user, with the last failure in plain words.
+   * Makes the error for the user, with the last failure in plain words.
    *
    * @param what the failed step
-   * @param due how the error describes a missing answer, if no request has failed
+   * @param due the words for a missing answer, if no request has failed
    */
   error(what: string, due = 'the answer had not arrived yet'): Error {
     const own = this.#failure
@@ -201,27 +200,25 @@ export class RetryBudget {
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
-    const words = withoutFullStop(failure.message)
     const { words: server } = this.#limits
-    const named = conflictIn(words)
-    if (named !== undefined) {
-      const message = `${lock}: ${named}${server.afterConflict}. Use another name for one of the two.`
+    if (failure instanceof NameConflict) {
+      const code = server.conflictCode === '' ? '' : ` (${server.conflictCode})`
+      const message = `${lock}: ${failure.words}${code}. Use another name for one of the two.`
       return new RedisRefusedError(message, this.#lockName, causeOf(failure))
     }
+    const words = withoutFullStop(failure.message)
     // The message of several masters already quotes each master.
-    const isOfMasters = server.stepOfMasters?.(words) !== undefined
+    const isOfMasters = server.stepOfMasters?.(failure) !== undefined
     const said = isOfMasters ? words : `${server.name} answered "${words}"`
     return new RedisRefusedError(
-      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${server.stepAfter(words)}`,
+      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${server.stepAfter(failure)}`,
       this.#lockName,
       causeOf(failure),
       !failure.permanent,
     )
   }
 
-  /**
-   * The last failure since this operation began, unless an answer followed; otherwise undefined.
-   */
+  /** The last failure since this operation began. Undefined if there was none, or if an answer followed. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined
@@ -234,14 +231,14 @@ export class RetryBudget {
   get #leftMs(): number {
     const failure = this.#failure
     if (failure === undefined) return this.#limits.outageMs
-    // If the client has never received an answer, a wrong address is more likely than an outage. So
-    // the shorter limit applies.
+    // If the client has never received an answer, a wrong address is more likely than an outage. So `outageMs` applies,
+    // even if `patienceMs` is longer.
     const isPatient = failure.isOutage && this.#limits.responseTime.hasAnswer
     return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
 }
 
-/** Returns the original error of ioredis or the network. */
+/** Returns the original error of the server or of the network. */
 function causeOf(failure: unknown): unknown {
   let cause = failure
   while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause

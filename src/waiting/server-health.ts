@@ -18,21 +18,19 @@ export class OpenRequest extends Linked<OpenRequest> {
   }
 }
 
-/** The health of the server, as the answers and failures of all waiters of one lock show it. */
+/** The health of the server, as the answers to some operations, and their failures, show it. */
 export class ServerHealth {
-  /** The requests without an answer. The earliest request is first. */
+  /** The requests that have not settled. The earliest request is first. */
   readonly #open = new LinkedList<OpenRequest>()
-  /** The failure to report; undefined if no call has failed since the last answer. */
+  /** The failure that an error reports; undefined if no call has failed since the last answer. */
   failure: CallFailure | undefined
   /** The number of calls that have failed since the last answer. */
   failures = 0
-  /**
-   * When the client sent the call that failed first after the last answer, on the monotonic clock.
-   */
+  /** When the client sent the first failed call after the last answer, on the monotonic clock. */
   failingSince = 0
-  /** When the last failure was recorded, on the monotonic clock; 0 if there was none. */
+  /** When the last failure was recorded, on the monotonic clock; 0 if no call has failed. */
   failedAt = 0
-  /** When the last answer was recorded, on the monotonic clock; 0 if there was none. */
+  /** When the last answer was recorded, on the monotonic clock; 0 if no answer has arrived. */
   answeredAt = 0
   readonly #clock: Clock
 
@@ -41,21 +39,21 @@ export class ServerHealth {
   }
 
   /**
-   * Records a request. The caller must call `finish()` of the request when the request has settled.
+   * Records a request. When the request settles, the caller must call `finish()` of the request.
    */
   sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
     return request
   }
 
-  /** True if every request has an answer, and no call has failed since the last answer. */
+  /** True if every request has settled, and no call has failed since the last answer. */
   get isClear(): boolean {
     return this.#open.size === 0 && this.failure === undefined
   }
 
   /**
-   * How long ago the oldest request without an answer was sent, in milliseconds; 0 if there is no
-   * such request.
+   * How long ago the oldest request that has not settled was sent, in milliseconds; 0 if all
+   * requests have settled.
    */
   get silentMs(): number {
     const { first } = this.#open
@@ -70,8 +68,8 @@ export class ServerHealth {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    // An odd answer explains more than a missing answer to a later attempt, so the odd answer
-    // stays.
+    // An odd answer explains more than a missing answer to a later attempt. So the failure of the
+    // odd answer stays.
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1

@@ -33,12 +33,12 @@ export abstract class TimedWait<T> {
     })
     this.#abort = signal && new AbortWatch(signal, this)
     const { clock } = retryBudget
-    // If the event loop was blocked, an answer may have arrived that was not read yet. The next
-    // turn reads the answer first.
+    // If the event loop was blocked, an answer may have arrived that the client has not read yet.
+    // The client reads this answer before the next turn.
     this.#timer = new WaitTimer(clock, waitMs, () => clock.nextTurn(() => this.#timeIsUp()))
   }
 
-  /** True if at least one check was answered. */
+  /** True if the server has answered at least one check. */
   protected abstract get isKnown(): boolean
 
   /** The failed step, as words for the error of an outage. */
@@ -61,7 +61,10 @@ export abstract class TimedWait<T> {
     deliver()
   }
 
-  /** Resolves with null. During an outage the state of the lock is unknown, so the call rejects. */
+  /**
+   * Resolves with null. Rejects during an outage, because the client does not know the state of the
+   * lock.
+   */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {
       this.reject(this.retryBudget.error(`${this.notSeen} within ${Math.round(this.#waitMs)} ms`))

@@ -3,52 +3,55 @@ import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
 /**
- * If there are more waiters than this, the queue counts the waiters of each owner. A search for an
+ * If a lock has more waiters than this, the queue counts the waiters of each owner. A search for an
  * owner then need not read every waiter.
  */
 const FEW = 32
 
 /**
- * All waiters of one client for one lock. Some waiters are in a line of this object. The other
- * waiters ask once, re-enter, or are in the queue on the server.
+ * All waiters of one client for one lock. Some waiters are in a line of this object: the queue,
+ * `aside` or `beside`. The other waiters ask once, re-enter, or are in the queue on the server.
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
   /**
-   * Two more lines, which most locks never have. `aside` has the waiters of kinds with
+   * Two more lines, which most locks never need. `aside` has the waiters of kinds with
    * `waitsAside`. `beside` has the waiters whose owner holds the lock as another kind.
    */
   #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
   /** The waiters that are in no line. */
   readonly #others = new LinkedList<Waiter>()
-  /** The number of waiters of each owner; undefined while there are few waiters. */
+  /** The number of waiters of each owner; undefined unless there were more than `FEW` waiters. */
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
     return this.size === 0
   }
 
-  /** True if several waiters want the lock. */
+  /** True if this client has several waiters for the lock. */
   get isShared(): boolean {
     return this.size > 1
   }
 
   /**
-   * True if this waiter is the last of its kind that must send a request now. The request then
+   * True if no other waiter of this kind must still send a request. The request of this waiter then
    * tells the server that the client needs no place for further waiters of this kind.
    */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      // Waiters behind a waiter of another kind send no request before that waiter.
+      // Waiters behind a waiter of another kind send their requests only after that waiter.
       if (!kind.isCounted && one.request.kind !== kind) return true
       if (one !== waiter && !one.asking) return false
     }
     return true
   }
 
-  /** Returns the waiters at the front of the queue that may hold the lock together. */
+  /**
+   * Returns the waiters at the front of the queue whose kinds are shared, so that they may hold the
+   * lock together.
+   */
   sharedAtFront(): Waiter[] {
     const some: Waiter[] = []
     for (const one of this.#queue) {
@@ -58,7 +61,7 @@ export class WaitQueue {
     return some
   }
 
-  /** The first waiter of the queue, which sends the next request. */
+  /** The first waiter of the queue. This waiter sends the next request. */
   get first(): Waiter | undefined {
     return this.#queue.first
   }
@@ -70,19 +73,19 @@ export class WaitQueue {
 
   /**
    * The first waiter whose owner holds the lock as another kind. Waiters in the queue may have to
-   * wait for this owner, so such a waiter must not wait behind them.
+   * wait for this owner. So this waiter must not wait behind the queue.
    */
   get firstBeside(): Waiter | undefined {
     return this.#more?.beside.first
   }
 
-  /** Among the first waiters of each list, the waiter that has waited longest. */
+  /** Among the first waiters of all lines, the waiter that has waited longest. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
   }
 
-  /** True if no waiter is in a line. Other waiters may exist. */
+  /** True if no waiter is in a line. The lock may still have other waiters. */
   get isQueueEmpty(): boolean {
     return (this.first ?? this.firstAside ?? this.firstBeside) === undefined
   }
@@ -110,7 +113,7 @@ export class WaitQueue {
     return this.#more
   }
 
-  /** Removes the waiter from its line. The waiter remains a waiter of the lock. */
+  /** Removes the waiter from its line. The waiter is then one of the waiters in no line. */
   unqueue(waiter: Waiter): void {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }
@@ -134,7 +137,7 @@ export class WaitQueue {
     return this.#inLines.filter((one) => one !== waiter && one.request.owner === owner)
   }
 
-  /** @param isMeant selects the waiters to reject; default: all waiters */
+  /** @param isMeant selects the waiters to reject; by default all waiters */
   rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
     for (const waiter of this.all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
   }

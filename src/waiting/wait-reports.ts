@@ -3,15 +3,17 @@ import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Presence } from '../servers/presence.ts'
 
 /**
- * Waits of less than this many milliseconds are not reported. This time is also the interval
- * between two reports.
+ * A wait is reported only after this many milliseconds. This time is also the interval between two
+ * reports.
  */
 const REPORT_MS = 1_000
 
-/** The largest number of locks in one report. The locks with the longest waits are reported. */
+/**
+ * The largest number of locks in one report. The report contains the locks with the longest waits.
+ */
 const MOST = 100
 
-/** A lock is not reported if its key has more characters than this. */
+/** A lock whose key has more characters than this is not reported. */
 const LONGEST_NAME = 255
 
 interface ReportedLock {
@@ -25,13 +27,14 @@ interface ReportedWaiter {
 
 interface Since {
   readonly waiter: ReportedWaiter
-  /** When the wait began, in milliseconds on the wall clock of the client. */
+  /** When this waiter began to wait, in milliseconds since 1970 on the wall clock of the client. */
   readonly since: number
 }
 
 /**
- * Reports since when this client waits for which locks. Tools then list the waiters of plain locks,
- * because the keys of a plain lock do not name its waiters. No lock depends on these reports.
+ * Reports which locks this client waits for, and since when. Tools read these reports to list the
+ * waiters of plain locks, because the keys of a plain lock do not name its waiters. No lock depends
+ * on these reports.
  */
 export class WaitReports {
   readonly #presence: Presence

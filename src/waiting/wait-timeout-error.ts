@@ -2,15 +2,15 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock or the permits were not available within `waitMs`. The call holds nothing and leaves nothing behind. An
- * outage never causes this error.
+ * The lock or the permits were not available within `waitMs`. The call holds nothing, and the server keeps nothing of
+ * the call. An outage never causes this error.
  */
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
   /**
-   * The holder of the lock, or the holders of permits (then a `WhyNoPermits`). Undefined if no
-   * holder is known.
+   * Why the call got nothing: the holder of the lock, or the holders of permits (then a
+   * `WhyNoPermits`). Undefined if no holder is known.
    */
   readonly why: WhyNotAcquired | undefined
 
@@ -24,6 +24,7 @@ export class WaitTimeoutError extends HoldfastError {
 /**
  * Makes the error for a lock that was not acquired within `waitMs` milliseconds.
  *
+ * @param waitedMs how long the call has waited, in milliseconds
  * @param why names the holder of the lock, or of one of several locks; undefined if unknown
  */
 export function lockTimeout(

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-/** Calls `onEnd` when a wait has lasted for `waitMs`, which may be longer than the longest timer. */
+/** Calls `onEnd` when a wait has lasted for `waitMs`, even if `waitMs` is longer than the longest timer of Node.js. */
 export class WaitTimer {
   readonly startedAt: number
   readonly #clock: Clock

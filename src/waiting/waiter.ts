@@ -1,4 +1,4 @@
-import type { AcquireFact, AcquirePath } from '../diagnostics.ts'
+import type { AcquirePath } from '../diagnostics.ts'
 import type { Moment, Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
@@ -6,21 +6,21 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
+import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { LeaseHolder } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { LastHolder } from '../servers/answers.ts'
 import type { Hint } from '../servers/hint.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
-import { reportFailure, reportResult } from './acquire-trace.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
-/** One call to acquire a lock, with the caller's options. */
+/** One attempt to acquire a lock, with the options of the caller. */
 export interface AcquireRequest {
   readonly owner: Owner
   /** The requested lease in milliseconds, which the watchdog may renew. */
   readonly leaseMs: number
-  /** True if the watchdog renews the lease. False for a fixed lease. */
+  /** True if the watchdog renews the lease; false for a fixed lease. */
   readonly watched: boolean
   /** How long the watchdog renews the hold, in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
@@ -32,37 +32,35 @@ export interface AcquireRequest {
   readonly known: boolean
   /** True if the waiter gives up after the first refusal, even if `waitMs` is not 0. */
   readonly asksOnce: boolean
-  /** Sends one request for several locks; undefined if the lock has its own request. */
+  /** Sends one request for several locks; undefined if this lock has its own request. */
   readonly together: Asker | undefined
   /** Stores the lease, so that `unlock()` finds it. */
   readonly leaseHolder: LeaseHolder
-  /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
+  /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if the owner may re-enter the lock. */
+  /** When the call began, on the monotonic clock; Infinity if its owner may also hold the lock for other calls. */
   readonly askedAt: number
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
-    /** Called when the waiter waits, and the server has named the holder. */
+    /** Called when the server has named the holder, and the waiter waits for this holder. */
     waitsFor(holder: string): void
-    /** Called when the waiter settles without the lock. `reason` is set after a rejection. */
+    /** Called when the waiter settles without the lock. `reason` is set if its promise rejects. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
-  /** The fact of the call; undefined if the diagnostics channel has no listener. */
-  fact?: AcquireFact
 }
 
-/** The holder in the last refusal. Times are on the monotonic clock. */
+/** The state of the lock in the last refusal. Times are on the monotonic clock. */
 export interface Sight {
-  /** The owner as the server stores it: `<clientId>:<owner>`. */
+  /** The holder, as the server stores it: `<clientId>:<owner>`. */
   readonly holder: string
   /** When the refusal arrived, on both clocks. */
   readonly at: Moment
   /** When the hold began; null if unknown. */
   readonly heldSince: number | null
-  /** When the lease ends without a renewal; null if there is no expiry or if it is unknown. */
+  /** When the holder's lease ends if it is not renewed; null if it never ends, and if unknown. */
   readonly endsAt: number | null
-  /** The number of waiters of a fair lock; null for other locks. */
+  /** The number of waiters in the queue of a fair lock; null if unknown, and for other locks. */
   readonly queueLength: number | null
 }
 
@@ -70,37 +68,39 @@ export interface Sight {
 export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
- * One acquisition in progress. It settles once: by a grant, its wait timeout, an abort or a
- * failure. If a grant arrives later, the client releases the lock.
+ * One acquisition in progress. It settles once: by a grant, its wait timeout, an abort or a failure. If a grant arrives
+ * later, the client releases the lock.
  */
 export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
-  /** Set when the waiter should send another request, or has settled. */
+  /** Wakes the waiter when it should send another request, and when it has settled. */
   readonly wakeEvent: WakeEvent
-  /** True if the waiter sends its own requests, because `contend` was called. */
+  /** True after `contend` was called. The waiter then sends its own requests. */
   contending = false
-  /** True while the waiter sleeps until a hold of this client ends, or until it is the first. */
+  /** True while the waiter sleeps until a hold of this client ends, or until it is the first in its line. */
   waitsHere = false
   /** True if the client has emitted `wait` for this waiter. */
   announced = false
-  /** The owner id of the waiter's requests; undefined before a request and after a grant. */
+  /** The owner id of the waiter's requests; undefined before the first request, and after a grant. */
   wireOwner: string | undefined
-  /** True if the queue on the server may contain this owner id. */
+  /** True if the queue on the server may contain `wireOwner`. */
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Makes the timeout error while the waiter waits for replicas or for the renewal thread. */
+  /** Makes the timeout error while the waiter waits for replicas or for the renewal thread; otherwise undefined. */
   notYet: ((what: string) => Error) | undefined
-  /** Until this monotonic time, a request without an answer may still run; 0 for none. */
+  /** Latest time at which a request without an answer may run, on the monotonic clock; 0 for no grant in doubt. */
   doubtUntilMs = 0
-  /** The holder in the last refusal; undefined if no refusal named a holder. */
+  /** The state of the lock in the last refusal that named a holder. Undefined if no refusal named a holder. */
   sight: Sight | undefined
-  /** The position at which the waiter joined a fair lock's queue, from 1; otherwise undefined. */
+  /** The last known position of the waiter in the queue of a fair lock, from 1; undefined if unknown. */
   queuePosition: number | undefined
-  /** True if the lock was not acquired because another lock of a multi-lock was held. */
+  /** True if the last refusal concerned another lock of the same multi-lock. */
   isForAnother = false
+  /** Receives each step of this call. */
+  observation: AcquisitionObservation = UNOBSERVED
   #settled = false
   #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
@@ -109,7 +109,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly #abort: AbortWatch | undefined
   readonly #settledIn: { settled(waiter: Waiter): void }
 
-  /** @param settledIn notified when the waiter settles, with or without the lock */
+  /** @param settledIn notified once, when the waiter settles with or without the lock */
   constructor(
     request: AcquireRequest,
     retryBudget: RetryBudget,
@@ -137,10 +137,10 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Sends requests and waits, until the waiter holds the lock or has settled. */
   abstract contend(): void
 
-  /** Called when the waiter gets the lock. `path` says how; its default is as in `resolve`. */
+  /** Called when the waiter gets the lock. `path` says how the lock was acquired, as in `resolve`. */
   abstract accept(hold: Hold, path?: AcquirePath): void
 
-  /** Makes the lease of a granted hold. The caller receives its handle. */
+  /** Makes the lease of a granted hold, with the handle for the caller. */
   abstract newLease(hold: Hold): { readonly handle: Lease }
 
   /** True if the waiter should send another request after this hint. */
@@ -161,27 +161,25 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /** The rest of `waitMs` in milliseconds; Infinity if `waitMs` is 0 or Infinity. */
+  /** The rest of `waitMs` in milliseconds, at least 1; Infinity if `waitMs` is 0 or Infinity. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  /** @param path how the lock was acquired; default: `raced` after a wait, otherwise `free` */
+  /** @param path how the lock was acquired; by default `raced` after a wait, otherwise `free` */
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#finish(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
     this.#resolve(hold && this.newLease(hold).handle)
-    const { fact } = this.request
-    if (fact !== undefined) reportResult(fact, this, hold, path)
+    this.observation.resolved(this, hold, path)
   }
 
   reject(reason: unknown): void {
     if (!this.#finish(false)) return
     this.request.askedBy?.gotNothing(this, reason)
     this.#reject(reason)
-    const { fact } = this.request
-    if (fact !== undefined) reportFailure(fact, this, reason)
+    this.observation.rejected(this, reason)
   }
 
   /** Records what an answer says about the holder and the queue. */
@@ -201,9 +199,8 @@ export abstract class Waiter extends Linked<Waiter> {
       endsAt: ttlMs === Infinity ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
       queueLength: length ?? before?.queueLength ?? null,
     }
-    const { fact, askedBy } = this.request
-    if (fact !== undefined) fact.holder = holder
-    if (!this.asksOnce) askedBy?.waitsFor(holder)
+    this.observation.heldBy(holder)
+    if (!this.asksOnce) this.request.askedBy?.waitsFor(holder)
   }
 
   #finish(gotLease: boolean): boolean {
@@ -217,7 +214,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** Settles the waiter if its time is up, before a late failure of its request rejects it. */
+  /** Settles the waiter if its time is up, so that a late failure of its request does not reject it. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }
@@ -227,15 +224,15 @@ export abstract class Waiter extends Linked<Waiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-      // If the event loop was blocked, a grant may have arrived that was not read yet. The next
-      // turn reads the grant first.
+      // If the event loop was blocked, a grant may have arrived that the client has not read yet. The client reads this
+      // grant before the next turn.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // Resolves with null, because another owner held the lock for too long. Rejects in an outage,
-  // because the holder is then unknown. Also rejects while the waiter waits for replicas or for the
-  // renewal thread, and not for another owner.
+  // Resolves with null, because another owner held the lock for too long. Rejects in an outage, because the holder is
+  // then unknown. Also rejects while the waiter waits for replicas or for the renewal thread, and not for another
+  // owner.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

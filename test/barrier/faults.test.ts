@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type CyclicBarrier, type HoldfastOptions, LeaseLostError } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
@@ -14,6 +15,12 @@ beforeEach(async () => {
 
 /** So that a request that is held back is given up soon. */
 const HASTY = { commandTimeoutMs: 100 }
+
+/** The client repeats no request and renews no arrival, however slow the machine is. */
+const PATIENT = { commandTimeoutMs: 60_000, outageMs: 120_000, leaseMs: 3_600_000 }
+
+/** Longer than the pause between two checks of a client whose subscription is not confirmed. */
+const POLL_MS = 300
 
 function pair(name: string, options: Omit<HoldfastOptions, 'redis'> = {}) {
   const mine = rig.client(options).getCyclicBarrier(name)
@@ -97,16 +104,22 @@ test('a party whose connection for messages is cut does not miss the end of its 
 })
 
 test('the message alone ends the wait: the party sends no request for it', async () => {
-  const { mine, theirs } = pair('message')
+  const { mine, theirs } = pair('message', PATIENT)
+  const arrivals = () => rig.proxy.count(scripts.arrive.sha1)
   const waiting = mine.await({ parties: 2 })
   await listening('message')
-  await eventually(() => rig.proxy.count(scripts.arrive.sha1) === 2, {
-    message: 'the check after the subscription',
-  })
+  await eventually(() => arrivals() >= 2, { message: 'the check after the subscription' })
+  // A slow machine confirms the subscription only after further checks.
+  await pause(POLL_MS)
+  await arrived(theirs, 1)
+  const checks = arrivals()
+  await pause(POLL_MS)
+  const silence = rig.proxy.blackHole({ only: 'commands' })
   expect(await theirs.await({ parties: 2 })).toBe(true)
   expect(await within(2_000, waiting)).toBe(true)
-  expect(rig.proxy.count(scripts.arrive.sha1)).toBe(2)
+  expect(arrivals()).toBe(checks)
   expect(rig.proxy.count(scripts.leaveBarrier.sha1)).toBe(0)
+  silence.heal()
 })
 
 test('the last party needs one request', async () => {

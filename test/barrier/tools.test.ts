@@ -1,13 +1,12 @@
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../src/index.ts'
-import { detailOf } from '../../tools/dashboard/handler/row.ts'
-import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
-import { readWhere } from '../../tools/servers/where.ts'
+import { newDashboard } from '../../tools/dashboard/dashboard.ts'
 import { newSetting } from '../commands/setting.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import type { Detail } from '../support/printed.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 
 const { server, newClient } = newSetting()
@@ -52,11 +51,10 @@ test('release --force refuses a barrier, and leaves it unchanged', async () => {
 
 test('the dashboard shows the parties as waiting, and no holder', async () => {
   await twoOfThree()
-  const inspection = openInspection(readWhere({}, [server.url], {}))
-  atEnd(() => inspection.close(), { beforeCheck: true })
-  const row = await inspection.inspect('step')
-  if (row === null) throw new Error('There is no barrier')
-  const detail = detailOf(row, Date.now())
+  const dashboard = newDashboard({ redis: server.url, authorize: () => 'read' })
+  atEnd(() => dashboard.close(), { beforeCheck: true })
+  const answer = await dashboard.fetch(new Request('http://localhost/api/lock?key=step'))
+  const { lock: detail } = (await answer.json()) as { lock: Detail }
   expect(detail).toMatchObject({ stateText: '2 of 3 arrived', hasHolders: false, waiting: 2 })
   expect(detail.queue.map(({ label }) => label).sort()).toEqual(['api-1', 'api-2'])
 })

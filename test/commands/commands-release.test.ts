@@ -1,7 +1,5 @@
 import { hostname } from 'node:os'
 import { Holdfast } from '../../src/index.ts'
-import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
-import { readWhere } from '../../tools/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -235,7 +233,6 @@ test('the history records who released a lock by force', async () => {
   expect(entry?.join(' ')).toMatch(
     new RegExp(`event forced name a .* reason by \\S+@${hostname()} `),
   )
-  const inspection = openInspection(readWhere({}, [server.url], {}))
-  expect((await inspection.read(['a']))[0]?.state).toBe('free')
-  await inspection.close()
+  const { out } = await holdfast(['inspect', 'a', server.url, '--json', '--look-ms=0'])
+  expect(JSON.parse(out)).toMatchObject({ state: 'free' })
 })

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
 import { whereWords } from '../../tools/cli/servers/where-words.ts'
 import { wrapped } from '../../tools/cli/text/words.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
+import type { Inspected } from '../support/printed.ts'
 import { startProxy } from '../support/proxy.ts'
 import { newSetting } from './setting.ts'
 

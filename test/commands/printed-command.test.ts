@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
 import { shellWord } from '../../tools/inspection/shell-word.ts'
 import { holdfast } from '../doctor/diagnose.ts'
+import type { Inspected } from '../support/printed.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()

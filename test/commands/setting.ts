@@ -1,7 +1,7 @@
 import { Holdfast } from '../../src/index.ts'
-import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { atEnd } from '../support/lifetime.ts'
+import type { Inspected } from '../support/printed.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 /** A server that is empty after each test, and clients that are closed before the leak check. */

@@ -1,10 +1,10 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { newDashboard } from '../../tools/dashboard/dashboard.ts'
-import type { Lane, Past } from '../../tools/dashboard/handler/past.ts'
 import { recordHistory } from '../../tools/history/history.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import type { Lane, Past } from '../support/printed.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const ending = { beforeCheck: true }

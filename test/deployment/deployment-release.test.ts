@@ -1,10 +1,10 @@
 import { Holdfast, type Lease } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import type { HolderRow, LockRow } from '../../tools/inspection/inspection.ts'
 import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { channelOf } from '../support/promised-keys.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
@@ -65,7 +65,7 @@ test('a release wakes a waiter, and a late release of the old holder does not en
   atEnd(() => listener.disconnect(), { beforeCheck: true })
   const messages: string[] = []
   listener.on('message', (channel: string) => messages.push(channel))
-  const { channel } = lockKeys('a')
+  const channel = channelOf('a')
   await listener.subscribe(channel)
   await openAt(server.url).forceRelease('a', before)
   const lease = await next

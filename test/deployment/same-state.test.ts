@@ -1,11 +1,10 @@
 import type { Holdfast } from '../../src/index.ts'
-import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
 import { newDashboard } from '../../tools/dashboard/dashboard.ts'
-import type { Detail, TableRow } from '../../tools/dashboard/handler/row.ts'
 import { newSetting } from '../commands/setting.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import type { Detail, Inspected, TableRow } from '../support/printed.ts'
 
 const { server, newClient, inspected: inspect } = newSetting()
 

@@ -4,6 +4,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
+import { CLAIM_MS } from '../support/promised-times.ts'
 import { takes } from '../support/takes.ts'
 
 /** Owners, and fair and plain lock objects of one name, in one client and in several. */
@@ -13,6 +14,9 @@ const rig = faultRig()
 const IDLE_MS = 1_000
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
+
+/** A lease that is shorter than the claim window of longer leases, in milliseconds. */
+const SHORT_MS = 500
 
 const release = async (one: Promise<Lease>) => (await one).release()
 
@@ -105,25 +109,42 @@ describe('one owner', () => {
 
   test('gets a whole claim window when it waits again with a longer lease', async () => {
     const client = rig.client()
-    const lock = client.getFairLock('it', { owner: client.owner() })
-    const [before, behind] = [rig.witness().getFairLock('it'), rig.witness().getFairLock('it')]
-    const plain = await rig.witness().getLock('it').lock()
-    const short = lock.tryLock(10_000, 100)
-    await rig.queued('it', 1)
-    const next = behind.lock()
-    await rig.queued('it', 2)
-    await plain.release() // sends no message to the queue: the first waiter checks by itself
-    await granted(await short).release()
-    const stays = before.lock()
-    await rig.queued('it', 1)
-    const long = lock.lock()
-    await rig.queued('it', 2)
-    rig.proxy.blackHole({ only: 'subscriber' })
-    await release(next)
-    await release(stays)
-    expect(await rig.server.admin.pttl('it')).toBeGreaterThan(1_000)
-    await rig.proxy.heal()
-    await within(2_500, release(long))
+    const owner = { owner: client.owner() }
+    const [before, behind] = [rig.witness(), rig.witness()]
+    /** What remains of the claim window of the longer lease, in milliseconds; 0 if the machine was too slow. */
+    const claimWindow = async (name: string): Promise<number> => {
+      const lock = client.getFairLock(name, owner)
+      const plain = await rig.witness().getLock(name).lock()
+      const short = lock.tryLock(10_000, SHORT_MS)
+      await rig.queued(name, 1)
+      const next = behind.getFairLock(name).lock()
+      await rig.queued(name, 2)
+      await plain.release() // sends no message to the queue: the first waiter checks by itself
+      const lease = await Promise.race([short, next.then(() => null)])
+      if (lease === null) {
+        await release(next)
+        await (await short)?.release()
+        return 0
+      }
+      await lease.release()
+      const stays = before.getFairLock(name).lock()
+      await rig.queued(name, 1)
+      const long = release(lock.lock())
+      await rig.queued(name, 2)
+      const silent = rig.proxy.blackHole({ only: 'subscriber' })
+      await release(next)
+      await release(stays)
+      const windowMs = await rig.server.admin.pttl(name)
+      silent.heal()
+      await within(2_500, long)
+      // A longer time is a lease: the client has confirmed the grant.
+      return windowMs <= CLAIM_MS ? windowMs : 0
+    }
+    let windowMs = 0
+    for (let round = 0; round < 8 && windowMs <= SHORT_MS; round++) {
+      windowMs = Math.max(windowMs, await claimWindow(`it ${round}`))
+    }
+    expect(windowMs).toBeGreaterThan(SHORT_MS)
   })
 })
 

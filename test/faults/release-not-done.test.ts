@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -115,7 +114,7 @@ describe('a majority of masters that cannot be reached', () => {
       const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
       await pause(100)
       // One master answers and no longer has the lock, and two cannot be reached. All three have lost it.
-      await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
+      await Promise.all(cluster.masters.map(({ admin }) => admin.del('it')))
       const reported = jest.fn()
       client.on('error', reported)
       for (const proxy of proxies.slice(1)) {

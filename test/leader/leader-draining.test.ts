@@ -1,5 +1,10 @@
-import { type Holdfast, type LeaderElection, LeaseLostError, type Term } from '../../src/index.ts'
-import type { LeadOptions } from '../../src/locks/leader/leader-options.ts'
+import {
+  type Holdfast,
+  type LeaderElection,
+  type LeadOptions,
+  LeaseLostError,
+  type Term,
+} from '../../src/index.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { deferred } from '../support/deferred.ts'
 

@@ -1,4 +1,4 @@
-import { ClosedError, RedisUnavailableError } from '../../src/errors.ts'
+import { ClosedError, RedisUnavailableError } from '../../src/index.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { labelIn, labelSuffix } from '../../src/locks/leader/candidate-label.ts'
 import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'

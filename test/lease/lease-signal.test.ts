@@ -1,8 +1,8 @@
 import { Holdfast, type Lease } from '../../src/index.ts'
-import { validityMs } from '../../src/lease/validity.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import { validityMs } from '../support/promised-times.ts'
 
 const rig = faultRig()
 

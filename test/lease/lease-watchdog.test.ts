@@ -3,6 +3,7 @@ import { Hold } from '../../src/lease/hold.ts'
 import type { RenewalAnswer, Renewer } from '../../src/lease/renewer.ts'
 import { validityMs } from '../../src/lease/validity.ts'
 import { Watchdog } from '../../src/lease/watchdog.ts'
+import { UNOBSERVED } from '../../src/lock-observer.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import { deferred } from '../support/deferred.ts'
 import { TestClock } from './test-clock.ts'
@@ -70,7 +71,7 @@ beforeEach(() => {
     renewed: (holds) => {
       renewed += holds
     },
-    renewing: () => undefined,
+    renewing: () => UNOBSERVED,
     late: (hold) => late.push(hold),
   })
 })

@@ -3,7 +3,6 @@ import type { Holdfast, Lease, LockOptions, MultiLease, Permit } from '../../src
 import { behind } from '../../src/kit/handle.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
-import { newMemoryClient } from '../../src/memory-client.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -203,7 +202,7 @@ describeWorlds(
 )
 
 test('a lock that was lost while a multi-lock acquired other locks is not renewed again', async () => {
-  const client = newMemoryClient(startMemoryServer().memory)
+  const client = startMemoryServer().memory.newClient()
   const lock = client.getLock('it')
   const hold = holdOf(await lock.lock())
   hold.loseGone()

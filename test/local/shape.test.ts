@@ -1,9 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { InvalidArgumentError } from '../../src/index.ts'
-import { newMemoryClient } from '../../src/memory-client.ts'
 import { boolean, waitMs, wholeMs } from '../../src/options/input.ts'
 import { or, shape } from '../../src/options/shape.ts'
-import { startMemoryServer } from '../support/memory-server.ts'
+import { createMemoryServer } from '../../src/testing.ts'
 
 const read = shape(
   'The options of it()',
@@ -78,7 +77,7 @@ test.each<[string, unknown, string]>([
 })
 
 test('a lock or a lease is not an object of options, even though a lease has a signal', async () => {
-  const client = newMemoryClient(startMemoryServer().memory)
+  const client = createMemoryServer().newClient()
   const lock = client.getLock('it')
   const lease = await lock.lock()
   const readSignal = shape('The options', { signal: (value: unknown) => value })

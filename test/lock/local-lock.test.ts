@@ -1,4 +1,5 @@
-import { ClosedError } from '../../src/errors.ts'
+import { ChannelObserver } from '../../src/channels/channel-observer.ts'
+import { ClosedError } from '../../src/index.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { behind } from '../../src/kit/handle.ts'
 import type { Hold } from '../../src/lease/hold.ts'
@@ -54,6 +55,7 @@ function answeredByHand() {
     server: { lateAtMostMs: 100, lock: () => remote },
     watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
+    observer: new ChannelObserver({ client: 'c', label: 'c', notes: undefined }, systemClock),
     limits: {
       clock: systemClock,
       commandTimeoutMs: 2_000,

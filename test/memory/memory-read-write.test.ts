@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, type Lease, RedisRefusedError } from '../../src/index.ts'
-import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
 import { READ_WRITE_PART } from '../../src/servers/records/read-write-holds.ts'
+import type { MemoryClientOptions } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
 import { CountingServer, partOf } from '../support/memory-server.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 const newClient = (options?: MemoryClientOptions) => {
-  const client = newMemoryClient(server, options)
+  const client = server.newClient(options)
   clients.push(client)
   return client
 }

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidArgumentError } from '../../src/index.ts'
-import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
-import { ALIVE_MS } from '../../src/servers/fair-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { FAIR } from '../../src/servers/records/fair-requests.ts'
-import { createMemoryServer } from '../../src/testing.ts'
+import { createMemoryServer, type MemoryClientOptions } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { requestsOfKind } from '../support/kinds.ts'
 import { CountingServer } from '../support/memory-server.ts'
+import { ALIVE_MS } from '../support/promised-times.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
 /** A server whose clock stands still until it is told. */
@@ -38,7 +37,7 @@ afterEach(async () => {
 })
 
 const newClient = (options?: MemoryClientOptions, at = server) => {
-  const client = newMemoryClient(at, options)
+  const client = at.newClient(options)
   clients.push(client)
   return client
 }

@@ -1,10 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  ALIVE_MS,
-  CLAIM_MS,
-  type FairGrant,
-  type FairServer,
-} from '../../src/servers/fair-server.ts'
+import type { FairGrant, FairServer } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { grantChannel } from '../../src/servers/records/fair-grants.ts'
@@ -17,6 +12,7 @@ import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { CountingServer } from '../support/memory-server.ts'
+import { ALIVE_MS, CLAIM_MS } from '../support/promised-times.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'

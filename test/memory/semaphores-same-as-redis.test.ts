@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
@@ -20,9 +19,11 @@ import { CountingServer } from '../support/memory-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
+import { shownFailure } from './fixtures/shown-failure.ts'
 
 const CALL_MS = 5_000
-const CLIENTS = ['a', 'b', 'c']
+/** As long as the ids of real clients, so that Redis recognises their locks. */
+const CLIENTS = ['a', 'b', 'c'].map((letter) => letter.repeat(21))
 
 /** A slow machine compares fewer requests than planned, but not fewer than this. */
 const LEAST_STEPS = 10
@@ -121,10 +122,7 @@ class Stage {
     try {
       return this.show(await step(this))
     } catch (failure) {
-      // A failure of the test has no kind.
-      if (!(failure instanceof CallFailure)) throw failure
-      const { kind, permanent, message } = failure
-      return { kind, permanent, isConflict: /^WRONGTYPE | has this name/.test(message) }
+      return shownFailure(failure)
     }
   }
 
@@ -293,7 +291,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     look: (stage) => poolOf(stage).inspect(2, CALL_MS),
     listen: (stage) => stage.listen(client, poolOf(stage)),
   }
-  const name = `${CLIENTS[client]}:lock`
+  const name = `${CLIENTS[client]}:9`
   const taking = { owner: name, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
   const freeing = { owner: name, holds: 0, token: '', callMs: CALL_MS } as const
   const fair = (stage: Stage) => {

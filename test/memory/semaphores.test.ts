@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, type Permit, RedisRefusedError } from '../../src/index.ts'
-import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
 import { enterQueue } from '../../src/servers/records/permit-queue.ts'
 import { sizeOf } from '../../src/servers/records/plain-data.ts'
 import { POOL } from '../../src/servers/records/pool.ts'
+import type { MemoryClientOptions } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, outcome, within } from '../support/fault-rig.ts'
 import { CountingServer, edit, partOf } from '../support/memory-server.ts'
@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 const newClient = (options?: MemoryClientOptions) => {
-  const client = newMemoryClient(server, options)
+  const client = server.newClient(options)
   clients.push(client)
   return client
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { StuckTime } from '../../src/servers/memory/stuck-time.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { catchWarnings } from '../support/warnings.ts'
@@ -45,6 +46,21 @@ test('a call that waits during an outage in virtual time causes the warning', as
   await server.advance(60_000)
   expect((await failing).code).toBe('HOLDFAST_UNAVAILABLE')
   server.endOutage()
+})
+
+test('a wait that ended before the second check does not count for a later wait', async () => {
+  const time = { awaited: 1, firstInMs: 1_000 }
+  const stuck = new StuckTime(time)
+  stuck.checkSoon()
+  await pause(750) // one check
+  time.awaited = 0
+  await pause(900) // one check more
+  time.awaited = 1
+  stuck.checkSoon()
+  await pause(750)
+  expect(warnings).toEqual([])
+  await eventually(() => warnings.length > 0)
+  stuck.advanced()
 })
 
 test('a held lease, a test that advances time, and real time cause no warning', async () => {

@@ -2,10 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { join, resolve } from 'node:path'
 import { Counter, Registry, register } from 'prom-client'
-import { type OutageFact, outageTrace, settledChannel } from '../../src/diagnostics.ts'
-import { subscribe } from '../../src/observe/facts/subscribe.ts'
+import type { OutageFact } from '../../src/index.ts'
 import { collectMetrics, type MetricsOptions } from '../../src/observe/metrics/metrics.ts'
-import { acquiring, holding, newAcquire, renewing } from '../opentelemetry/told.ts'
+import { instrument } from '../../src/observe/opentelemetry/opentelemetry.ts'
+import {
+  acquiring,
+  holding,
+  newAcquire,
+  outageTrace,
+  renewing,
+  settledChannel,
+} from '../opentelemetry/told.ts'
 import { Page } from './page.ts'
 
 const root = resolve(__dirname, '../..')
@@ -210,17 +217,15 @@ test('an error of a handler does not reach the process, and the other handlers a
   const thrown: unknown[] = []
   const hear = (error: unknown) => thrown.push(error)
   process.on('uncaughtException', hear)
-  const end = subscribe({
-    hold: {
-      start() {
-        throw new Error('a mistake')
-      },
-    },
+  const startSpan = jest.fn(() => {
+    throw new Error('a mistake')
   })
+  const { stop } = instrument({ tracerProvider: { getTracer: () => ({ startSpan }) as never } })
   holding()
+  expect(startSpan).toHaveBeenCalled()
   // An error of a subscriber is thrown on the next tick.
   await new Promise((resolve) => setImmediate(resolve))
-  end()
+  stop()
   process.off('uncaughtException', hear)
   expect(thrown).toEqual([])
   expect(await page.of('lock_held')).toEqual({ 'kind=lock': 1 })

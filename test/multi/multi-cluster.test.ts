@@ -1,9 +1,8 @@
 import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
-import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
-import { lockKeys, queueKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { channelOf, queueOf } from '../support/promised-keys.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
@@ -38,6 +37,8 @@ const locked = async (names: readonly string[]) => {
 /** Two of one slot, and two of other slots. */
 const NAMES = ['{ada}:x', '{ada}:y', '{bob}:x', '{cid}:x']
 
+const slotsOf = (keys: readonly string[]) => Promise.all(keys.map((key) => cluster.slotOf(key)))
+
 /** How often the cluster has run that script. */
 async function count(): Promise<number> {
   const stats = await Promise.all(
@@ -50,7 +51,7 @@ async function count(): Promise<number> {
 }
 
 test('locks of one slot are acquired in one request, and all locks or none', async () => {
-  const slots = new Set(NAMES.map(slotOf))
+  const slots = new Set(await slotsOf(NAMES))
   expect(slots.size).toBe(3)
   const client = newClient()
   const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name)))
@@ -127,11 +128,12 @@ test('a lock that is given through two clients of the cluster is acquired once',
 
 test('a multi-lock holds locks of other slots while it waits for one slot, and is woken', async () => {
   const [mine, theirs] = [newClient(), newClient()]
-  const inOrder = [...NAMES].sort((a, b) => slotOf(a) - slotOf(b))
-  const last = inOrder.at(-1) as string
+  const slots = await slotsOf(NAMES)
+  const last = NAMES[slots.lastIndexOf(Math.max(...slots))] as string
+  const others = NAMES.filter((name) => name !== last)
   const busy = await theirs.getLock(last).lock()
   const locking = mine.getMultiLock(...NAMES.map((name) => mine.getLock(name))).lock(20_000)
-  await eventually(async () => (await locked(inOrder.slice(0, -1))).length > 0)
+  await eventually(async () => (await locked(others)).length > 0)
   await busy.release()
   const lease = await locking
   expect(await locked(NAMES)).toEqual(NAMES)
@@ -152,14 +154,17 @@ test('a multi-lock works after a node forgets its scripts', async () => {
 test.each(['a{b}c', '{a}b}c', 'a}b{c}', '{a}{b}', '{a{b}', 'é☃{ñ}'])(
   'the keys of a name with braces are in one slot: %s',
   async (name) => {
-    const client = newClient()
-    const slots = [lockKeys(name), queueKeys(name)].flatMap((keys) =>
-      Object.values(keys).flat().map(slotOf),
-    )
-    expect(new Set(slots).size).toBe(1)
-    for (const lock of [client.getLock(name), client.getFairLock(name)]) {
-      const lease = await lock.lock()
-      const waiting = lock.lock()
+    const [mine, theirs] = [newClient(), newClient()]
+    const kinds = [
+      ['getLock', channelOf(name)],
+      ['getFairLock', queueOf(name)],
+    ] as const
+    for (const [kind, waits] of kinds) {
+      const lease = await mine[kind](name).lock()
+      const waiting = theirs[kind](name).lock()
+      await eventually(async () => (await cluster.namesOf(name)).includes(waits))
+      const slots = await slotsOf(await cluster.namesOf(name))
+      expect(new Set(slots)).toEqual(new Set([await cluster.slotOf(name)]))
       await lease.release()
       expect(await (await waiting).release()).toBe(true)
     }

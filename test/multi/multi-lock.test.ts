@@ -10,12 +10,11 @@ import {
   NotHeldError,
   type NotReleasedError,
 } from '../../src/index.ts'
-import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { channelOf } from '../support/promised-keys.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 import { takes } from '../support/takes.ts'
@@ -45,7 +44,7 @@ const ABC = ['a', 'b', 'c']
 
 /** Waits until somebody listens for the release of that lock. */
 const waitedFor = (name: string, on = server) =>
-  eventually(async () => Number((await on.admin.pubsub('NUMSUB', lockKeys(name).channel))[1]) > 0, {
+  eventually(async () => Number((await on.admin.pubsub('NUMSUB', channelOf(name)))[1]) > 0, {
     message: `somebody to wait for ${name}`,
   })
 
@@ -94,7 +93,8 @@ test('a multi-lock that waits for a busy lock holds no later lock, and is woken 
 
 test('a multi-lock releases later locks when another client acquires an earlier lock', async () => {
   const [mine, theirs] = [newClient(), newClient()]
-  const [first, last] = ['a', 'b'].sort((a, b) => slotOf(a) - slotOf(b)) as [string, string]
+  // Clients acquire locks in the order of their cluster slots: b has 3300, and a has 15495.
+  const [first, last] = ['b', 'a'] as const
   const later = await theirs.getLock(last).lock()
   const locking = multi(mine, 'a', 'b').lock()
   await waitedFor(last)

@@ -5,9 +5,9 @@ import {
   type HoldfastOptions,
   type MultiLock,
 } from '../../src/index.ts'
-import { lockKeys, queueKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { channelOf, queueOf } from '../support/promised-keys.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
 /** What is held while another lock is waited for, for how long, and who gets on meanwhile. */
@@ -27,8 +27,7 @@ const fair = (client: Holdfast, ...names: string[]): MultiLock =>
 
 const isLocked = async (name: string, on = server) => (await on.admin.exists(name)) === 1
 
-const placesOf = (name: string) =>
-  server.admin.zrange(queueKeys(name).queue, '0', '-1', 'WITHSCORES')
+const placesOf = (name: string) => server.admin.zrange(queueOf(name), '0', '-1', 'WITHSCORES')
 
 const queued = (name: string, places: number) =>
   eventually(async () => (await placesOf(name)).length === 2 * places, {
@@ -36,7 +35,7 @@ const queued = (name: string, places: number) =>
   })
 
 const waitedFor = (name: string, on = server) =>
-  eventually(async () => Number((await on.admin.pubsub('NUMSUB', lockKeys(name).channel))[1]) > 0, {
+  eventually(async () => Number((await on.admin.pubsub('NUMSUB', channelOf(name)))[1]) > 0, {
     message: `somebody to wait for ${name}`,
   })
 

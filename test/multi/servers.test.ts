@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { counterOf } from '../support/promised-keys.ts'
 import { startProxy } from '../support/proxy.ts'
 import { LONG_CALLS, Cluster as Masters } from '../support/quorum-rig.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
@@ -34,7 +34,7 @@ test('locks with one name in two databases of a server are two locks', async () 
   expect(await newClient(server.url).getLock('a').tryLock()).toBeNull()
   expect(await lease.release()).toBe(true)
   await server.admin.select(1)
-  await server.admin.del(lockKeys('a').counter)
+  await server.admin.del(counterOf('a'))
   await server.admin.select(0)
 })
 

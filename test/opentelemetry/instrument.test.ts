@@ -10,10 +10,18 @@ import {
   BatchSpanProcessor,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base'
-import { acquireTrace, holdTrace, releaseTrace, renewTrace } from '../../src/diagnostics.ts'
 import { instrument } from '../../src/observe/opentelemetry/opentelemetry.ts'
 import { createMemoryServer } from '../../src/testing.ts'
-import { acquiring, holding, MemoryNotes, renewing } from './told.ts'
+import {
+  acquireTrace,
+  acquiring,
+  holding,
+  holdTrace,
+  MemoryNotes,
+  releaseTrace,
+  renewing,
+  renewTrace,
+} from './told.ts'
 
 test.each([
   [{ nameof: () => 'x' }, 'There is no option `nameof` here. There are: tracerProvider'],

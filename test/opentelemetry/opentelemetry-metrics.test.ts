@@ -1,7 +1,6 @@
-import { settledChannel } from '../../src/diagnostics.ts'
 import { RedisUnavailableError } from '../../src/index.ts'
 import { Rig } from './rig.ts'
-import { acquiring, holding, newAcquire, renewing } from './told.ts'
+import { acquiring, holding, newAcquire, renewing, settledChannel } from './told.ts'
 
 let rig: Rig
 const start = (options?: ConstructorParameters<typeof Rig>[0]) => {

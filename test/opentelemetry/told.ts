@@ -1,15 +1,20 @@
-import type { TracingChannel } from 'node:diagnostics_channel'
-import {
-  type AcquireFact,
-  acquireTrace,
-  type HoldFact,
-  holdTrace,
-  type Notes,
-  type ReleaseFact,
-  type RenewFact,
-  releaseTrace,
-  renewTrace,
-} from '../../src/diagnostics.ts'
+import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type {
+  AcquireFact,
+  HoldFact,
+  Notes,
+  OutageFact,
+  ReleaseFact,
+  RenewFact,
+} from '../../src/index.ts'
+
+/** The channels by the names that docs/reference/diagnostics.md states. */
+export const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acquire')
+export const holdTrace = tracingChannel<unknown, HoldFact>('holdfast:hold')
+export const releaseTrace = tracingChannel<unknown, ReleaseFact>('holdfast:release')
+export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
+export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
+export const settledChannel = channel('holdfast:settled')
 
 /** Facts of one lock, made by hand: some facts cannot be caused, or not at the right time. */
 export const lock = {

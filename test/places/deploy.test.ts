@@ -4,7 +4,6 @@ import { transformSync } from '@swc/core'
 import * as ioredis from 'ioredis'
 import type { Holdfast } from '../../src/index.ts'
 import * as holdfast from '../../src/index.ts'
-import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { type Page, readPage, root } from '../repo/docs/pages.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -216,7 +215,7 @@ test('cluster: the rights are enough while a slot moves', async () => {
   const [fromId, toId] = await Promise.all(
     [from, to].map(({ admin }) => admin.call('CLUSTER', 'MYID')),
   )
-  const slot = slotOf('app:it')
+  const slot = await cluster.slotOf('app:it')
   const lock = client.getLock('it')
   await (await lock.lock()).release()
   await from.flush()

@@ -1,6 +1,9 @@
 import type { Holdfast } from '../../src/index.ts'
-import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import {
+  createMemoryServer,
+  type MemoryClientOptions,
+  type MemoryServer,
+} from '../../src/testing.ts'
 import type { Rig } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 
@@ -9,12 +12,12 @@ export type NewClient = (options?: MemoryClientOptions) => Holdfast
 
 /** The two places where the same has to be so: a name, and how a client of it is made. Call it at the top of a file. */
 export function bothPlaces(rig: Rig): [place: string, newClient: NewClient][] {
-  let memory: MemoryLockServer
+  let memory: MemoryServer
   beforeEach(() => {
-    memory = new MemoryLockServer()
+    memory = createMemoryServer()
   })
   const inMemory: NewClient = (options) => {
-    const client = newMemoryClient(memory, options)
+    const client = memory.newClient(options)
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }

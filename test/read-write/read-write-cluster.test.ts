@@ -1,12 +1,11 @@
 import { Cluster } from 'ioredis'
 import { Holdfast, type Lease } from '../../src/index.ts'
-import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
-import { readWriteKeys } from '../../src/servers/redis/calls/keys.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { readWriteChannelOf } from '../support/promised-keys.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 
 let cluster: RedisCluster
@@ -33,16 +32,14 @@ const keysOf = async (name: string) => {
 const channels = async (name: string) =>
   (await (await cluster.masterOf(name)).admin.pubsub('SHARDCHANNELS')) as string[]
 
-test('all keys of one lock are in one slot', async () => {
-  for (const name of NAMES) {
-    const { prefix, ...keys } = readWriteKeys(name)
-    const all = [...Object.values(keys), `${prefix}:client:1:rwlock_timeout:1`]
-    expect(new Set(all.map(slotOf))).toEqual(new Set([slotOf(name)]))
-  }
-  expect(new Set(await Promise.all(NAMES.map((name) => cluster.masterOf(name)))).size).toBe(3)
-})
+/** The slots of all keys and channels of the lock, which exist now. */
+const slotsOf = async (name: string) => {
+  const names = await cluster.namesOf(name)
+  return new Set(await Promise.all(names.map((one) => cluster.slotOf(one))))
+}
 
-test('waiting readers and writers receive each release from the node of the lock', async () => {
+test('all keys of one lock are in one slot, and waiting readers and writers receive each release from its node', async () => {
+  expect(new Set(await Promise.all(NAMES.map((name) => cluster.masterOf(name)))).size).toBe(3)
   const [a, b, c] = [newClient(), newClient(), newClient()]
   const waitedMs: number[] = []
   const timed = async (lease: Promise<Lease>) => {
@@ -58,7 +55,7 @@ test('waiting readers and writers receive each release from the node of the lock
       const waiting = (readers: number, writers: number) =>
         eventually(async () => {
           const facts = await mine.inspect()
-          const isListening = (await channels(name)).includes(readWriteKeys(name).channel)
+          const isListening = (await channels(name)).includes(readWriteChannelOf(name))
           return (
             isListening &&
             facts.waitingToRead.length === readers &&
@@ -71,8 +68,11 @@ test('waiting readers and writers receive each release from the node of the lock
         await waiting(1, 0)
         const next = writes.writeLock().lock()
         await waiting(1, 1)
+        const oneSlot = new Set([await cluster.slotOf(name)])
+        expect(await slotsOf(name)).toEqual(oneSlot)
         await writing.release()
         const leases = await Promise.all(readers.map(timed))
+        expect(await slotsOf(name)).toEqual(oneSlot)
         for (const lease of leases) expect(lease.token).toBe(writing.token)
         expect(await mine.writeLock().tryLock()).toBeNull()
         for (const lease of leases) expect(await lease.release()).toBe(true)

@@ -137,20 +137,22 @@ describe.each(weathers)('in a storm of $name', (weather) => {
     const workers = fleet.flatMap(({ client, random }) =>
       [1, 2, 3, 4].map(() => work(client, randomFrom(Math.floor(random() * 2 ** 32)))),
     )
+    const granted = (side: Side) =>
+      [...witnesses.values()].reduce((sum, { grants }) => sum + grants[side], 0)
     await pause(5_000)
+    // Few grants would show little. On a loaded machine, the storm lasts longer.
+    await eventually(() => granted('read') > 2 && granted('write') > 2, {
+      timeoutMs: 60_000,
+      message: 'three grants to readers, and three grants to writers',
+    })
     isOver = true
     await Promise.all(winds)
     // A lock that leaked would keep them for the rest of its lease.
     await within(6_000, Promise.all(workers))
 
-    let [reads, writes] = [0, 0]
-    for (const [name, { violations, grants }] of witnesses) {
+    for (const [name, { violations }] of witnesses) {
       expect({ name, violations }).toEqual({ name, violations: [] })
-      reads += grants.read
-      writes += grants.write
     }
-    // Whoever waits to write behind a fault keeps others out for as long as that counts.
-    expect({ reads: reads > 2, writes: writes > 2 }).toEqual({ reads: true, writes: true })
     // What was in doubt is settled while the clients live: no lease has to run out for it.
     const left = async () => {
       const keys = await lastingKeys(rig.server.admin)

@@ -11,7 +11,7 @@ import type {
 } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import type { NameRecord, RecordStore } from '../../src/servers/record-store.ts'
@@ -26,7 +26,12 @@ import { RecordServer } from '../../src/servers/records/record-server.ts'
 import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
-import { DistantStore, network, newDistantClient } from '../support/distant-server.ts'
+import {
+  DistantStore,
+  network,
+  newDistantClient,
+  newDistantServer,
+} from '../support/distant-server.ts'
 import { takes } from '../support/takes.ts'
 
 /** The time limits of calls on a server without scripts that does not answer. */
@@ -38,7 +43,7 @@ let store: DistantStore
 const clients: Holdfast[] = []
 
 beforeEach(() => {
-  server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
+  server = newDistantServer()
   store = new DistantStore(server)
 })
 afterEach(async () => {

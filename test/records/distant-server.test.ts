@@ -1,20 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast, Notes } from '../../src/index.ts'
-import { behind } from '../../src/kit/handle.ts'
-import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
-import { network, newDistantClient } from '../support/distant-server.ts'
+import type { Holdfast } from '../../src/index.ts'
+import { network, newDistantClient, newDistantServer } from '../support/distant-server.ts'
+import { notesOf } from '../support/notes.ts'
 
 /** The protocols on a server without scripts, where clients overtake each other between reading and writing. */
 const CLIENTS = 4
 const CALLS = 5
 
-let server: MemoryLockServer
+let server: ReturnType<typeof newDistantServer>
 let clients: Holdfast[]
 
 beforeEach(() => {
-  // Its clock has microseconds, as that of a database.
-  server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
+  server = newDistantServer()
   clients = Array.from({ length: CLIENTS }, () => newDistantClient(server))
   network.conflicts = 0
 })
@@ -149,9 +146,7 @@ test('clients report themselves to each other, until they close', async () => {
 
 test('clients read the notes about owners of other clients, until these clients close', async () => {
   const [one, two] = clients as [Holdfast, Holdfast]
-  const notesOf = (client: Holdfast) =>
-    behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
-  const [notes, others] = [notesOf(one), notesOf(two)]
+  const [notes, others] = [await notesOf(one), await notesOf(two)]
   const owner = `${one.id}:1`
   notes.set(owner, 'a note')
   expect(await others.get(owner)).toBe('a note')

@@ -249,6 +249,19 @@ describe.each([
     expect(await listed('rder')).toEqual([])
   })
 
+  test('an inspection needs five requests if a lock of its kind is in use', async () => {
+    const { inspection, newClient } = newWorld()
+    const client = newClient('one')
+    await client.getLock('lock').lock()
+    await client.getReadWriteLock('read-write').readLock().lock()
+    await client.getCountDownLatch('latch').trySetCount(1)
+    for (const key of ['lock', 'read-write', 'latch']) {
+      const before = inspection.cost.commands
+      await inspection.inspect(key)
+      expect([key, inspection.cost.commands - before]).toEqual([key, 5])
+    }
+  })
+
   test('the dashboard works without Redis', async () => {
     const { inspection, newClient } = newWorld()
     const lease = await newClient('api-1').getLock('orders').lock()

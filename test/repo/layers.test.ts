@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { leaves, mayImport } from './rooms.ts'
+import { specifiersOf } from './specifiers.ts'
 
 const root = resolve(__dirname, '../..')
 const longestFile = 250
@@ -34,15 +35,11 @@ function pathOf(file: string): string {
 }
 
 function importsOf(file: string, text: string): Import[] {
-  const statement =
-    /\b(?:import|export)\s+(?<type>type\s+)?(?:[\w*{}\s,$]*?\sfrom\s*)?'(?<to>[^']+)'|\bimport\(\s*'(?<call>[^']+)'/g
-  return [...text.matchAll(statement)].map(({ groups }) => {
-    const specifier = groups?.to ?? groups?.call ?? ''
-    const to = specifier.startsWith('.')
-      ? nameOf(join(dirname(pathOf(file)), specifier))
-      : specifier
-    return { from: file, to, typeOnly: groups?.type !== undefined }
-  })
+  return specifiersOf(text).map(({ to, typeOnly }) => ({
+    from: file,
+    to: to.startsWith('.') ? nameOf(join(dirname(pathOf(file)), to)) : to,
+    typeOnly,
+  }))
 }
 
 const sources: Source[] = ['src', 'tools']
@@ -53,9 +50,8 @@ const sources: Source[] = ['src', 'tools']
   )
   .filter((file) => file.endsWith('.ts'))
   .map((file) => {
-    const raw = readFileSync(join(root, pathOf(file)), 'utf8')
-    const text = raw.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
-    return { file, text: raw, imports: importsOf(file, text) }
+    const text = readFileSync(join(root, pathOf(file)), 'utf8')
+    return { file, text, imports: importsOf(file, text) }
   })
 const files = new Set(sources.map(({ file }) => file))
 const imports = sources.flatMap((source) => source.imports)
@@ -100,7 +96,9 @@ test('the reader of imports finds every form of import', () => {
     export { f } from 'f'
     export * from 'g'
     const h = await import('h')
-    type I = import('i').I`
+    type I = import('i').I
+    // import 'j'
+    const k = require('k')`
   expect(importsOf('x/y.ts', text)).toEqual([
     { from: 'x/y.ts', to: 'a', typeOnly: false },
     { from: 'x/y.ts', to: 'x/b.ts', typeOnly: true },
@@ -110,6 +108,7 @@ test('the reader of imports finds every form of import', () => {
     { from: 'x/y.ts', to: 'g', typeOnly: false },
     { from: 'x/y.ts', to: 'h', typeOnly: false },
     { from: 'x/y.ts', to: 'i', typeOnly: false },
+    { from: 'x/y.ts', to: 'k', typeOnly: false },
   ])
 })
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The leaves, which every room of src/ may import. Among themselves they may too. */
-export const leaves = ['diagnostics', 'errors', 'events', 'options']
+export const leaves = ['diagnostics', 'errors', 'events', 'lock-observer', 'options']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -18,22 +18,13 @@ const kinds = folders.map((folder) => `locks/${folder}`)
 const engineMayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
-  'memory-client': ['connect-records', 'holdfast', 'servers/memory'],
+  'memory-client': ['connect-records', 'holdfast', 'servers/memory', 'servers/redis'],
   'connect-records': ['type connect', 'type servers', 'type servers/records'],
   holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'connect', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
-  // The file of a kind connects the kind with its requests on Redis.
-  kinds: [
-    ...kinds,
-    ...engine,
-    'servers/records',
-    'servers/redis',
-    'servers/redis/calls',
-    'servers/redis/read-write',
-    'servers/redis/semaphore',
-  ],
-  connect: ['local', 'servers', 'servers/redis/calls', ...places],
+  kinds: [...kinds, ...engine, 'servers/records'],
+  connect: ['local', 'servers', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
   'locks/read-write': ['locks/lock', ...engine],
@@ -41,8 +32,10 @@ const engineMayImport: Record<string, string[]> = {
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases as users do. It acquires and renews nothing by itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
-  local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
+  local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
+  // Only the folder `local` makes the observer. All other code knows the interface of an observer.
+  channels: ['lease', 'type kit'],
   lease: ['owner', 'kit'],
   owner: ['kit'],
   servers: ['kit'],
@@ -111,6 +104,7 @@ const engineMayImport: Record<string, string[]> = {
   errors: [],
   options: ['type owner', 'kit', 'type ioredis'],
   events: [],
+  'lock-observer': [],
 }
 
 /**

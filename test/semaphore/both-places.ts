@@ -1,7 +1,6 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread' | 'durability'>
@@ -27,12 +26,12 @@ export function inBothPlaces(describeTests: (place: Place) => void): void {
   })
 
   describe('in memory', () => {
-    let memory = new MemoryLockServer()
+    let memory = new CountingServer()
     beforeEach(() => {
-      memory = new MemoryLockServer()
+      memory = new CountingServer()
     })
     describeTests({
-      client: (options) => closedAtEnd(newMemoryClient(memory, options ?? {})),
+      client: (options) => closedAtEnd(memory.newClient(options)),
       loseData: async () => memory.clear(),
     })
   })

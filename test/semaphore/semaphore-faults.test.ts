@@ -265,12 +265,13 @@ test('a waiter is served after the server restarted empty and forgot its place',
 })
 
 test('the records of a client that closes while Redis is silent have an expiry', async () => {
-  const client = rig.client({ commandTimeoutMs: 100, outageMs: 200 })
+  // `close()` waits for a silent server for about `commandTimeoutMs`.
+  const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 30_000 })
   const semaphore = semaphoreOf(client)
   await semaphore.trySetPermits(2)
   await semaphore.acquire()
   rig.proxy.blackHole({ onHeal: 'drop' })
-  await within(3_000, client.close())
+  await within(5_000, client.close())
   const keys = await leftIn(rig)
   expect(keys.length).toBeGreaterThan(0)
   for (const key of keys) expect(await rig.server.admin.pttl(key)).toBeGreaterThan(0)

@@ -1,8 +1,8 @@
 import { Holdfast } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { counterOf } from '../support/promised-keys.ts'
 import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
@@ -27,9 +27,9 @@ describe('calls for many locks in one turn of the event loop', () => {
       ...NAMES.map((name) => client.getLock(name).lock()),
     ])
     for (const [i, lease] of leases.entries()) {
-      const keys = lockKeys(NAMES[i] as string)
-      expect(await rig.hash(keys.lock)).toEqual({ [lease.owner]: '1' })
-      expect(await rig.server.admin.get(keys.counter)).toBe(String(lease.token))
+      const name = NAMES[i] as string
+      expect(await rig.hash(name)).toEqual({ [lease.owner]: '1' })
+      expect(await rig.server.admin.get(counterOf(name))).toBe(String(lease.token))
     }
     await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
     expect(requests().slice(before)).toEqual([

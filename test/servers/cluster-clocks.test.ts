@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { counterOf } from '../support/promised-keys.ts'
 import { type SettableNode, startSettableCluster } from '../support/settable-cluster.ts'
 
 /** Names whose slots are in the lower half, and in the upper one. */
@@ -134,7 +134,7 @@ test('tokens rise when a lock moves to a node whose clock is behind', async () =
   await acquireTwice()
   expect([asked(first) > 0, asked(second)]).toEqual([true, 0])
   // As when a slot moves: its keys are copied, and the old node names the new one.
-  const { counter } = lockKeys(LOW)
+  const counter = counterOf(LOW)
   const copy = await first.server.admin.dumpBuffer(counter)
   await second.server.admin.restore(counter, await first.server.admin.pttl(counter), copy)
   first.proxy.answer('EVALSHA', `-MOVED 3300 ${second.proxy.host}:${second.proxy.port}\r\n`)

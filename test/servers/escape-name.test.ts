@@ -1,5 +1,6 @@
 import { escapeName, Holdfast, InvalidArgumentError } from '../../src/index.ts'
 import { rawNameOf } from '../../src/servers/raw-name.ts'
+import { nameRule } from '../../src/servers/redis/name-rule.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -56,7 +57,7 @@ test('an escaped text is a valid part of a name, in any position and for any cli
     ]) {
       for (const prefix of ['', 'app:', '{app}:']) {
         for (const clustered of [false, true]) {
-          expect(rawNameOf(name, prefix, clustered)).toBe(prefix + name)
+          expect(rawNameOf(name, prefix, nameRule(clustered))).toBe(prefix + name)
         }
       }
     }

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Notes } from '../../src/index.ts'
 import { Holdfast } from '../../src/index.ts'
-import { behind } from '../../src/kit/handle.ts'
-import { VERSION } from '../../src/kit/version.ts'
-import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { notesOf } from '../support/notes.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -21,10 +18,6 @@ const touches = () => rig.proxy.count(({ args }) => args[0] === touch.sha1)
 const isTold = (client: Holdfast) =>
   eventually(() => rig.exists(keyOf(client)), { message: 'the client to be known' })
 
-/** The notes of a client, as its facts carry them. */
-const notesOf = (client: Holdfast): Notes =>
-  behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
-
 describe('a client that reports its facts', () => {
   test('other clients find the facts by the client id and by an owner id after the first request', async () => {
     const [client, other] = [rig.client({ label: 'billing' }), rig.witness()]
@@ -36,7 +29,7 @@ describe('a client that reports its facts', () => {
       label: 'billing',
       host: hostname(),
       pid: process.pid,
-      version: VERSION,
+      version: JSON.parse(readFileSync('package.json', 'utf8')).version,
       startedAt: expect.any(Number),
     })
     expect(info?.startedAt).toBeGreaterThan(performance.timeOrigin)
@@ -44,11 +37,6 @@ describe('a client that reports its facts', () => {
     expect(await other.clientInfo(client.id)).toEqual(info)
     expect(await client.clientInfo(other.id)).toMatchObject({ client: other.id })
     await lease.release()
-  })
-
-  test('the facts have the version of the package', () => {
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-    expect(VERSION).toBe(version)
   })
 
   test('the facts are sent once for many requests, and expire within two minutes', async () => {
@@ -82,7 +70,8 @@ describe('a client that reports its facts', () => {
     const [silent, other] = [rig.client({ presence: false }), rig.witness()]
     await other.getLock('it').using(() => {})
     await silent.getLock('it').using(() => {})
-    notesOf(silent).set(`${silent.id}:1`, 'a note')
+    const notes = await notesOf(silent)
+    notes.set(`${silent.id}:1`, 'a note')
     expect(await silent.clientInfo(other.id)).toMatchObject({ client: other.id })
     await never(() => rig.exists(keyOf(silent)), 100)
     await silent.close()
@@ -172,7 +161,7 @@ describe('locks that do not depend on the facts', () => {
     for (let n = 0; n < 20; n++) await client.getLock(`it ${n}`).using(() => {})
     const refused = async () => (await server.admin.call('ACL', 'LOG')) as string[][]
     await eventually(async () => (await refused()).length === 1)
-    const notes = notesOf(client)
+    const notes = await notesOf(client)
     notes.set(`${client.id}:1`, 'a note')
     await client.getLock('it').lock({ leaseMs: 600_000, renew: true })
     await pause(60)
@@ -202,49 +191,53 @@ describe('notes of owners', () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
     await isTold(client)
+    const [notes, others] = [await notesOf(client), await notesOf(other)]
     const owners = [1, 2, 3].map((n) => `${client.id}:${n}`)
-    for (const owner of owners) notesOf(client).set(owner, `of ${owner}`)
-    await eventually(async () => (await notesOf(other).get(owners[2] as string)) !== undefined)
-    for (const owner of owners) expect(await notesOf(other).get(owner)).toBe(`of ${owner}`)
+    for (const owner of owners) notes.set(owner, `of ${owner}`)
+    await eventually(async () => (await others.get(owners[2] as string)) !== undefined)
+    for (const owner of owners) expect(await others.get(owner)).toBe(`of ${owner}`)
     expect(touches()).toBe(2)
-    expect(await notesOf(other).get(`${client.id}:4`)).toBeUndefined()
-    expect(await notesOf(client).get(owners[0] as string)).toBe(`of ${owners[0]}`)
+    expect(await others.get(`${client.id}:4`)).toBeUndefined()
+    expect(await notes.get(owners[0] as string)).toBe(`of ${owners[0]}`)
   })
 
   test('notes that are removed before they were sent are never sent', async () => {
     const client = rig.client()
     await client.getLock('it').using(() => {})
     await isTold(client)
+    const notes = await notesOf(client)
     for (let n = 0; n < 10; n++) {
-      notesOf(client).set(`${client.id}:${n}`, 'a note')
-      notesOf(client).set(`${client.id}:${n}`, undefined)
+      notes.set(`${client.id}:${n}`, 'a note')
+      notes.set(`${client.id}:${n}`, undefined)
     }
     await never(() => touches() > 1, 100)
-    expect(await notesOf(client).get(`${client.id}:1`)).toBeUndefined()
+    expect(await notes.get(`${client.id}:1`)).toBeUndefined()
   })
 
   test('notes that are lost with the connection are sent by the next connection', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     const lease = await client.getLock('it').lock()
     await isTold(client)
+    const [notes, others] = [await notesOf(client), await notesOf(other)]
     const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'cutBefore')
-    notesOf(client).set(lease.owner, 'a note')
+    notes.set(lease.owner, 'a note')
     await trap.done
     await client.getLock('it').inspect()
-    await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+    await eventually(async () => (await others.get(lease.owner)) === 'a note')
     await lease.release()
   })
 
   test('a removed note stays for about five seconds, for clients that waited, and is then deleted', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
+    const [notes, others] = [await notesOf(client), await notesOf(other)]
     const owner = `${client.id}:1`
-    notesOf(client).set(owner, 'a note')
-    await eventually(async () => (await notesOf(other).get(owner)) !== undefined)
+    notes.set(owner, 'a note')
+    await eventually(async () => (await others.get(owner)) !== undefined)
     await takes({ atLeast: 4_900 }, async () => {
-      notesOf(client).set(owner, undefined)
-      expect(await notesOf(other).get(owner)).toBe('a note')
-      await eventually(async () => (await notesOf(other).get(owner)) === undefined)
+      notes.set(owner, undefined)
+      expect(await others.get(owner)).toBe('a note')
+      await eventually(async () => (await others.get(owner)) === undefined)
     })
     expect(Object.keys(await rig.hash(keyOf(client))).sort()).toEqual(['about', 'at'])
   })
@@ -252,24 +245,24 @@ describe('notes of owners', () => {
   test('the notes are limited in number, and the oldest notes are deleted first', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
-    for (let n = 0; n < 800; n++) notesOf(client).set(`${client.id}:${n}`, `${n}`)
-    await eventually(async () => (await notesOf(other).get(`${client.id}:799`)) === '799')
-    for (let n = 800; n < 900; n++) notesOf(client).set(`${client.id}:${n}`, `${n}`)
-    await eventually(async () => (await notesOf(other).get(`${client.id}:899`)) === '899')
+    const [notes, others] = [await notesOf(client), await notesOf(other)]
+    for (let n = 0; n < 800; n++) notes.set(`${client.id}:${n}`, `${n}`)
+    await eventually(async () => (await others.get(`${client.id}:799`)) === '799')
+    for (let n = 800; n < 900; n++) notes.set(`${client.id}:${n}`, `${n}`)
+    await eventually(async () => (await others.get(`${client.id}:899`)) === '899')
     expect(await rig.server.admin.hlen(keyOf(client))).toBe(502)
-    expect(await notesOf(other).get(`${client.id}:399`)).toBeUndefined()
-    expect(await notesOf(other).get(`${client.id}:400`)).toBe('400')
+    expect(await others.get(`${client.id}:399`)).toBeUndefined()
+    expect(await others.get(`${client.id}:400`)).toBe('400')
   })
 
   test('a read of a note gives nothing if the server does not answer', async () => {
     const [client, other] = [rig.client({ commandTimeoutMs: 100 }), rig.witness()]
-    await client.getLock('it').using(() => {})
-    await other.getLock('it').using(() => {})
+    const [notes, others] = [await notesOf(client), await notesOf(other)]
     const owner = `${other.id}:1`
-    notesOf(other).set(owner, 'a note')
-    await eventually(async () => (await notesOf(client).get(owner)) === 'a note')
+    others.set(owner, 'a note')
+    await eventually(async () => (await notes.get(owner)) === 'a note')
     rig.proxy.blackHole()
-    expect(await notesOf(client).get(owner)).toBeUndefined()
+    expect(await notes.get(owner)).toBeUndefined()
   })
 })
 
@@ -284,8 +277,9 @@ test('the facts of a client are in the slot of that client in a cluster', async 
   const lease = await client.getLock('it').lock()
   const { admin } = await cluster.masterOf(keyOf(client))
   await eventually(async () => (await admin.exists(keyOf(client))) === 1)
-  notesOf(client).set(lease.owner, 'a note')
-  await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+  const [notes, others] = [await notesOf(client), await notesOf(other)]
+  notes.set(lease.owner, 'a note')
+  await eventually(async () => (await others.get(lease.owner)) === 'a note')
   expect(await other.clientInfo(lease.owner)).toMatchObject({ client: client.id })
   await lease.release()
   await client.close()
@@ -299,13 +293,14 @@ test('each master has the facts, and one master with the facts is enough', async
   for (const { admin } of cluster.masters) {
     await eventually(async () => (await admin.exists(keyOf(client))) === 1)
   }
-  notesOf(client).set(lease.owner, 'a note')
-  await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+  const [notes, others] = [await notesOf(client), await notesOf(other)]
+  notes.set(lease.owner, 'a note')
+  await eventually(async () => (await others.get(lease.owner)) === 'a note')
   const [first, second] = cluster.masters
   await first?.kill()
   await second?.admin.del(keyOf(client))
   expect(await other.clientInfo(lease.owner)).toMatchObject({ client: client.id })
-  expect(await notesOf(other).get(lease.owner)).toBe('a note')
+  expect(await others.get(lease.owner)).toBe('a note')
   expect(await other.clientInfo('nobody')).toBeNull()
   await lease.release()
 })

@@ -1,5 +1,6 @@
 import { Holdfast } from '../../src/index.ts'
 import { rawNameOf } from '../../src/servers/raw-name.ts'
+import { nameRule } from '../../src/servers/redis/name-rule.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { atEnd } from '../support/lifetime.ts'
 
@@ -56,13 +57,13 @@ test.each([
   ['{a}b}', 'a}b'],
   ['{ }', ' '],
 ])('%p is refused because it has the derived keys of %p', (name, other) => {
-  expect(() => rawNameOf(name, '', false)).toThrow(`Use ${JSON.stringify(other)}`)
-  expect(rawNameOf(other, '', false)).toBe(other)
+  expect(() => rawNameOf(name, '', nameRule(false))).toThrow(`Use ${JSON.stringify(other)}`)
+  expect(rawNameOf(other, '', nameRule(false))).toBe(other)
 })
 
 test.each(['{a}b', 'a{b}', '{a}{b}', '{a}:{b}', 'a}b{c}', '{a{b}'])(
   '%p has keys of its own and is accepted',
   (name) => {
-    expect(rawNameOf(name, '', true)).toBe(name)
+    expect(rawNameOf(name, '', nameRule(true))).toBe(name)
   },
 )

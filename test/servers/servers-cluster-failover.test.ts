@@ -63,10 +63,6 @@ async function pairOf(i: number): Promise<{ master: RedisServer; replica: RedisS
   return { master, replica }
 }
 
-async function slotOf(name: string): Promise<number> {
-  return Number(await cluster.masters[0]?.admin.cluster('KEYSLOT', name))
-}
-
 async function pairFor(name: string) {
   return pairOf(cluster.masters.indexOf(await cluster.masterOf(name)))
 }
@@ -183,7 +179,7 @@ test('a client asks where the masters are after a replica refused a script', asy
   const script = "return redis.call('set', KEYS[1], 1, 'PX', 1)"
   const run = () => connection.call(700, (client) => client.eval(script, 1, 'it'))
   expect(await eventually(run)).toBe('OK')
-  const slot = await slotOf('it')
+  const slot = await cluster.slotOf('it')
   const { replica } = await pairFor('it')
   // As when the last answer about the slots came from a node that had not heard of a failover.
   const believe = () =>
@@ -200,7 +196,7 @@ test('a client asks where the masters are after a replica refused a script', asy
 test('a call waits for slots that no node serves, and the error says so', async () => {
   const client = newClient({ outageMs: 1_000 })
   await client.getLock('warm').using(() => undefined)
-  const slot = await slotOf('it')
+  const slot = await cluster.slotOf('it')
   const { master } = await pairFor('it')
   await Promise.all(
     cluster.nodes.map(({ admin }) => admin.cluster('DELSLOTS', slot).catch(() => 0)),

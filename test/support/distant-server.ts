@@ -2,7 +2,7 @@ import { connectToRecords } from '../../src/connect-records.ts'
 import { Holdfast } from '../../src/index.ts'
 import type { MemoryClientOptions } from '../../src/memory-client.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
-import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { Changed, NameRecord, ServerMoment } from '../../src/servers/record-store.ts'
 import { answerInTime, type CallOutcome } from '../../src/servers/records/answer-in-time.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
@@ -110,6 +110,11 @@ function replace(record: NameRecord, { parts, use, lastUs = 0 }: NameRecord): vo
   Object.assign(record, { use, lastUs })
   for (const part of Object.keys(record.parts)) delete record.parts[part]
   Object.assign(record.parts, parts)
+}
+
+/** A server without clients. Its clock has microseconds, as the clock of a database has. */
+export function newDistantServer(): MemoryLockServer {
+  return new MemoryLockServer(() => performance.timeOrigin + performance.now())
 }
 
 /** The time limit of requests in the background, in milliseconds. */

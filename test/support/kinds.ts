@@ -1,10 +1,9 @@
-import { KINDS } from '../../src/kinds/all.ts'
-import { redisKindsOf } from '../../src/kinds/open-kinds.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
+import { REDIS_KINDS } from '../../src/servers/redis/kinds.ts'
 import type { ServerKind } from '../../src/servers/server-kind.ts'
 
 /** The kinds on Redis, for a `RedisServer` that a test makes. */
-export const redisKinds = redisKindsOf(KINDS)
+export const redisKinds = REDIS_KINDS
 
 /** The requests of a kind, as a client uses them. */
 export function requestsOfKind<R extends object>(

@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis'
+import type { Holdfast } from '../../src/index.ts'
+import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { isWriter } from '../../src/servers/owner-id.ts'
 import { FOREVER, type NameRecord } from '../../src/servers/record-store.ts'
@@ -43,7 +45,7 @@ export function edit(
   work: (record: OpenRecord) => void,
 ): void {
   server.transact([rawName], ([record], moment) => {
-    const opened = new OpenRecord(rawName, record as NameRecord, moment, [])
+    const opened = new OpenRecord(rawName, record as NameRecord, moment, [], '')
     work(opened)
     opened.save()
     return { answer: undefined, messages: [] }
@@ -56,6 +58,11 @@ export function edit(
  */
 export class CountingServer extends MemoryLockServer {
   requests = 0
+
+  /** A client of this server. The caller closes the client. */
+  newClient(options?: MemoryClientOptions): Holdfast {
+    return newMemoryClient(this, options)
+  }
 
   override transact<T>(names: readonly string[], change: Change<T>): T {
     return super.transact(names, (records, moment) => {

@@ -31,10 +31,30 @@ export class RedisCluster {
     return this.masters.map(({ host, port }) => ({ host, port }))
   }
 
+  /** The slot of a key or of a channel. */
+  async slotOf(key: string): Promise<number> {
+    return Number(await this.#first.admin.cluster('KEYSLOT', key))
+  }
+
   /** The master whose slots the key, or the channel, was in at the start. */
   async masterOf(key: string): Promise<RedisServer> {
-    const slot = Number(await this.#first.admin.cluster('KEYSLOT', key))
+    const slot = await this.slotOf(key)
     return this.masters[Math.floor((slot * this.masters.length) / SLOTS)] as RedisServer
+  }
+
+  /** The names of all keys and channels of a lock that exist now. */
+  async namesOf(rawName: string): Promise<string[]> {
+    const names = await Promise.all(
+      this.masters.flatMap(({ admin }) => [
+        admin.keys('*'),
+        admin.pubsub('CHANNELS'),
+        // Servers before Redis 7 have no such channels.
+        admin.pubsub('SHARDCHANNELS').catch(() => []),
+      ]),
+    )
+    // The random id of a client may contain a short name, but not between separators.
+    const separated = (name: string) => `:${name.replace(/[{}]/g, ':')}:`
+    return (names.flat() as string[]).filter((name) => separated(name).includes(separated(rawName)))
   }
 
   async flush(): Promise<void> {

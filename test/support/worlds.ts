@@ -4,7 +4,6 @@ import {
   type HoldfastLock,
   type HoldfastOptions,
 } from '../../src/index.ts'
-import { newMemoryClient } from '../../src/memory-client.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { startMemoryServer } from './memory-server.ts'
@@ -112,7 +111,7 @@ const memory: World = {
       isQuorum: false,
       countsListeners: true,
       newClient(options = {}) {
-        const client = newMemoryClient(server.memory, options)
+        const client = server.memory.newClient(options)
         open.push(client)
         return client
       },

@@ -79,13 +79,13 @@ export interface HistoryEntry {
    */
   readonly stalledMs: number | null
   /**
-   * For `acquired`: the length of the lease, in milliseconds. Null if an older version of Holdfast
-   * wrote the entry.
+   * For `acquired`: the length of the lease, in milliseconds. Null for a permit without a lease, or
+   * if an older version of Holdfast wrote the entry.
    */
   readonly leaseMs: number | null
   /**
    * For `acquired`: the longest time that the hold can last without `extend()`, in milliseconds.
-   * Null if the lease is renewed until the release.
+   * Null if the lease is renewed until the release, and in the cases in which `leaseMs` is null.
    */
   readonly limitMs: number | null
   /** For `dropped`: the number of lost entries. */

@@ -47,8 +47,9 @@ const OPTIONS = [
 type FoundEntry = [id: string, fields: string[]]
 
 /**
- * A position in the stream, which two reads share. The second read begins after the newest entry of
- * the first read, and skips repeats of entries that the first read returned.
+ * The position in the stream at which a second read with `follow` continues a first read. The
+ * second read begins after the newest entry that existed when the first read began. The second read
+ * skips repeats of entries that the first read found.
  */
 export interface ReadPosition {
   /** The id of the newest entry when the first read began. Undefined before the first read. */

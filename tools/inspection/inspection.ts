@@ -200,7 +200,7 @@ export interface Inspection {
   close(): Promise<void>
 }
 
-/** A holder that the caller saw in a row. */
+/** A holder that the caller saw in a {@link LockRow}. */
 export interface SeenHolder {
   readonly owner: string
   /** The token of the row. Null if the row has no token: then any hold of the owner is released. */

@@ -18,6 +18,9 @@ export const WHERE_OPTIONS = {
   'sentinel-pass': { type: 'string' },
 } as const
 
+/** True if the argument of a command names a server, and not a lock. */
+export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
+
 export const WHERE_USAGE = `  url…                       redis://host:port, rediss://host:port or host:port; several are the
                              independent masters of a quorum. Without any: REDIS_URL, or 127.0.0.1:6379
   -u, --url <url>            a URL, as an option

@@ -4,15 +4,21 @@ import { or, shape } from '../../options/shape.ts'
 
 /** The options of `await` of a cyclic barrier. */
 export interface BarrierAwaitOptions {
-  /** How many parties end a round: a whole number, at least 1. All parties of a round must give the same number. */
+  /**
+   * How many parties a round needs: a whole number from 1 to 10,000. All calls for one round must
+   * give the same number.
+   */
   parties: number
   /** The longest wait in milliseconds. Without it, or with `Infinity`, there is no limit. 0 is invalid. */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. */
+  /** If this signal aborts, the call rejects with `signal.reason`. */
   signal?: AbortSignal
 }
 
-/** The largest number of parties. A longer list of arrivals would block the server for too long when a round ends. */
+/**
+ * The largest number of parties. With more parties, the end of a round would block the server for
+ * too long.
+ */
 const MOST_PARTIES = 10_000
 
 const readAwait = shape('The options of await()', {
@@ -21,7 +27,6 @@ const readAwait = shape('The options of await()', {
   signal: abortSignal,
 })
 
-/** The options of `await`, checked and complete. */
 export function awaitArguments(name: string, options: unknown, others: readonly unknown[]) {
   assertNoMore(others)
   const { parties, ...limits } = readAwait(options)

@@ -11,13 +11,14 @@ import type { PartyOptions } from './await-arguments.ts'
 import { Party } from './party.ts'
 
 /**
- * The largest number of ids that the client keeps for one barrier, and the largest number of barriers with such ids.
+ * For one barrier, the client keeps at most this many ids of arrivals with a known outcome. It
+ * keeps such ids for at most this many barriers.
  */
 const MOST_ANSWERED = 100
 
 const WORDS: Words = { noun: 'Barrier', unavailable: 'It is unknown if all parties have arrived.' }
 
-/** The parties of one client, for all of its cyclic barriers. */
+/** All calls of one client that await a cyclic barrier. */
 export class Barriers {
   readonly #clientId: string
   readonly #leaseMs: number
@@ -25,7 +26,8 @@ export class Barriers {
   readonly #parties = new Set<Party>()
   readonly #leaving = new BackgroundTasks()
   /**
-   * For each barrier name, the ids of arrivals whose outcomes this client knows. The server may forget these arrivals.
+   * For each barrier name, the ids of arrivals with a known outcome. The next call for the barrier
+   * sends these ids, so that the server can forget the arrivals.
    */
   readonly #answered = new Map<string, string[]>()
   #count = 0
@@ -87,7 +89,10 @@ export class Barriers {
     }))
   }
 
-  /** Rejects all calls that wait. Resolves when their parties have left, or after `commandTimeoutMs` and 50 ms. */
+  /**
+   * Rejects all calls that wait. Resolves when their parties have left, at the latest after
+   * `commandTimeoutMs` plus 50 ms.
+   */
   async shutDown(): Promise<void> {
     this.#closed = true
     for (const party of [...this.#parties]) party.reject(closedError())
@@ -97,7 +102,7 @@ export class Barriers {
   #remember(name: string, id: string): void {
     const ids = this.#answered.get(name) ?? []
     if (ids.length < MOST_ANSWERED) this.#answered.set(name, [...ids, id])
-    // The server forgets outcomes by itself, so it is enough to report some of them.
+    // The server forgets each outcome after some time, so the client need not report every id.
     const [first] = this.#answered.keys()
     if (this.#answered.size > MOST_ANSWERED && first !== undefined) this.#answered.delete(first)
   }

@@ -29,12 +29,13 @@ export class HoldfastCyclicBarrier {
   /**
    * Arrives, and waits until all parties of the round have arrived.
    *
-   * @returns true when all parties have arrived. False if `waitMs` passed before that: the party has left, and was not
-   * counted
-   * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for invalid input, and
-   * if the round has another number of parties. `LeaseLostError` if the client could not renew the arrival in time, so
-   * that the arrival does not count any more. `RedisUnavailableError` if the server does not answer for `outageMs`.
-   * `RedisRefusedError`, `ClosedError`
+   * @returns true if all parties of the round have arrived. False if `waitMs` passed first: then
+   * this party has left, and the round needs another party
+   * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for
+   * invalid input, and if the round has another number of parties. `LeaseLostError` if the client
+   * could not renew the arrival in time, so that the arrival does not count any more.
+   * `RedisUnavailableError` if the server does not answer for `outageMs`. `RedisRefusedError`,
+   * `ClosedError`
    */
   async await(options: BarrierAwaitOptions, ...others: readonly never[]): Promise<boolean> {
     return this.#barriers.await(this.name, this.#remote, awaitArguments(this.name, options, others))

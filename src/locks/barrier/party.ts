@@ -17,16 +17,22 @@ interface PartyTerms {
   readonly remote: RemoteBarrier
   readonly options: PartyOptions
   readonly leaseMs: number
-  /** The ids of earlier arrivals whose outcomes the client knows. */
+  /**
+   * Ids of earlier arrivals with a known outcome. The server forgets these arrivals when it
+   * receives their ids.
+   */
   readonly answered: readonly string[]
-  /** Makes the retry budget of an operation that waits for at most `waitMs` milliseconds; 0 means no wait. */
+  /**
+   * Makes the retry budget of a call with this `waitMs`, in milliseconds; 0 means that the call
+   * does not wait.
+   */
   budget(waitMs: number): RetryBudget
   readonly leaving: BackgroundTasks
 }
 
 /**
- * One call that awaits a barrier. It arrives, renews the lease of its arrival, and settles when the round ends,
- * `waitMs` has passed, the caller aborts, or the call fails.
+ * One call that awaits a barrier. The party arrives, and renews the lease of its arrival. The call
+ * settles when the round ends, `waitMs` has passed, the caller aborts, or a request fails.
  */
 export class Party {
   readonly promise: Promise<boolean>
@@ -39,12 +45,20 @@ export class Party {
   readonly #listener: ReleaseListener<number>
   readonly #abort: AbortWatch | undefined
   readonly #timer: WaitTimer
-  /** The round in which the party has arrived; undefined before the server has counted the arrival. */
+  /**
+   * The number of the round in which the server counts this party; undefined before the first such
+   * answer.
+   */
   #round: number | undefined
-  /** Until this monotonic time, the server certainly counts the arrival. */
+  /**
+   * The server counts the arrival at least until this time, in milliseconds on the monotonic clock.
+   */
   #countsUntil = 0
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
-  /** How many requests to arrive have no answer: these requests may still reach the server. */
+  /**
+   * The number of sent requests to arrive whose outcome is unknown. The server may still count such
+   * a request.
+   */
   #unanswered = 0
   #resolve!: (passed: boolean) => void
   #reject!: (reason: unknown) => void
@@ -73,8 +87,8 @@ export class Party {
   }
 
   /**
-   * True if the outcome is known, and no delayed request can make the server count this arrival later. The server may
-   * then forget the arrival.
+   * True if the call is settled and the server will receive no late request to arrive. The server
+   * may then forget the arrival.
    */
   get isAnswered(): boolean {
     return this.#state === 'settled' && this.#unanswered === 0
@@ -84,7 +98,10 @@ export class Party {
     void this.#run()
   }
 
-  /** Ends the call with this reason. The party leaves in the background. */
+  /**
+   * Rejects the call with `reason`. The party then leaves in the background, unless it is leaving
+   * already.
+   */
   reject(reason: unknown): void {
     if (this.#state === 'settled') return
     const hasLeft = this.#state === 'leaves'
@@ -100,14 +117,18 @@ export class Party {
     }
   }
 
-  /** Arrives, or renews the arrival. Returns the pause until the next request, in milliseconds. */
+  /**
+   * Sends one request to arrive or to renew the arrival. Returns the pause until the next request,
+   * in milliseconds.
+   */
   async #arrive(): Promise<number> {
     const { id, remote, options, leaseMs } = this.#terms
     const { parties } = options
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
-    // The server refuses the request after this time. So no request is counted after the lease of a later request.
+    // After `callMs` the server refuses the request. So a late request cannot count the party again
+    // after the lease of a newer request has ended.
     const callMs = Math.min(this.#budget.callMs, leaseMs)
     this.#unanswered += 1
     try {
@@ -135,7 +156,7 @@ export class Party {
       this.#round = arrived.round
       this.#countsUntil = sentAt + validityMs(leaseMs)
       const pollMs = this.#listener.listen(remote, Infinity)
-      // A confirmed subscription misses no message, so only the renewal of the arrival needs more requests.
+      // A confirmed subscription receives each message. So the next request is only the renewal.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
     }
     if (arrived.kind === 'passed') this.#finish(() => this.#resolve(true))
@@ -156,11 +177,14 @@ export class Party {
     return new LeaseLostError(text, this.name, 'expired', this.#round ?? 0)
   }
 
-  /** Called with the number of a round that has ended. `round` is undefined if hints may have been missed. */
+  /**
+   * Handles the message that this round has ended. `round` is undefined if messages may have been
+   * lost.
+   */
   #roundEnded(round?: number): void {
     if (this.#state !== 'waits') return
     const isOwnRound = round !== undefined && round === this.#round
-    // The lease of the arrival has not ended, so the server counted the arrival at the end of the round.
+    // The lease of the arrival was valid when the round ended, so the round included this party.
     if (isOwnRound && this.#budget.clock.monotonic() < this.#countsUntil) {
       this.#finish(() => this.#resolve(true))
     } else if (round === undefined || isOwnRound) this.#wakeEvent.set()
@@ -176,7 +200,10 @@ export class Party {
     deliver()
   }
 
-  /** Called at the end of `waitMs`. The party leaves, and the answer of the server shows if it counted the arrival. */
+  /**
+   * Called at the end of `waitMs`. The party leaves. If its round had already ended, the call
+   * resolves with true, otherwise with false.
+   */
   async #timeIsUp(): Promise<void> {
     if (this.#state !== 'waits') return
     this.#state = 'leaves'
@@ -189,7 +216,10 @@ export class Party {
     }
   }
 
-  /** Leaves. Repeats the request for at most `outageMs`. Without an answer, the arrival ends with its lease. */
+  /**
+   * Makes the party leave, and repeats the request for at most `outageMs`. If the server never
+   * receives the request, the arrival expires with its lease.
+   */
   #stopWaiting(): Promise<'left' | 'passed'> {
     const { remote, id, budget } = this.#terms
     const send = (callMs: number) => remote.withdraw(id, callMs)

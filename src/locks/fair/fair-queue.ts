@@ -34,7 +34,7 @@ export class FairQueue implements QueuedWaiters {
     this.#heartbeat.join(this)
   }
 
-  /** Called when this client neither holds the lock nor waits for the lock. */
+  /** Removes this queue from the heartbeat, which then refuses grants for this lock. */
   stopHeartbeat(): void {
     this.#heartbeat.remove(this)
   }
@@ -81,12 +81,12 @@ export class FairQueue implements QueuedWaiters {
     if (place !== undefined) {
       place.onGrant(token, path, releasedAt)
       // If the last answer about this place is too old, the waiter must send a request before it
-      // uses this grant. In a long queue, a heartbeat is then sent at once. It refreshes many
-      // places, so that the next waiters need no such request.
+      // uses this grant. In a long queue, the client then sends a heartbeat at once. This heartbeat
+      // refreshes many places, so that the next waiters need no such request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // The waiter has left the queue. Its late grant is released, because it would block the queue
-    // until the claim window ends.
+    // No hold has this token, so the waiter has left the queue. The client releases the late grant,
+    // because it would block the queue until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.inTurn, owner, token)
     }
@@ -122,8 +122,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Called when the lock may be free. Wakes the first waiter, whose request makes the server grant
-   * a free lock to the head of the queue.
+   * Wakes the first waiter, because the lock may be free. The request of this waiter makes the
+   * server grant a free lock to the head of the queue.
    */
   checkAgain(): void {
     const [next] = this.places
@@ -131,8 +131,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Called when this owner has acquired the lock. Wakes the owner's other waiters, because they can
-   * now re-enter.
+   * Wakes the other waiters of an owner that has acquired the lock, because they can now re-enter.
    */
   wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return

@@ -89,7 +89,7 @@ export class FairWaiter extends LocalWaiter {
     const { clock, watchdog } = lock.services
     const { claimMs } = this.#place
     const claim = this.#place.claim(clock)
-    // A client with a stand-in may block its event loop for longer than the claim window. A
+    // A client with a watchdog thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In these two cases the waiter sends a request,
     // which gives the lock the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false

@@ -21,15 +21,15 @@ import { MOST_IN_ONE, type Places } from './places.ts'
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** The largest number of heartbeats in flight. The server serves other clients between them. */
+/** A client sends this many heartbeats at a time for the locks of one server and slot. */
 const AT_A_TIME = 4
 
-/** The work that each lock adds to a heartbeat. 1 is the work that one place adds. */
+/** The cost of one lock in a heartbeat, in units of the cost of one place. */
 const LOCK_COSTS = 10
 
 /**
  * After the last wait, the subscription to grants stays open for this many heartbeats, because
- * another wait often follows. The server relies on an open subscription for 0.75 s.
+ * another wait often follows. For up to 0.75 s, the server does not check that it still exists.
  */
 const LINGER_BEATS = 3
 
@@ -74,7 +74,7 @@ export class Heartbeat {
     this.#queues.set(queue.rawName, queue)
   }
 
-  /** Called when a waiter is in a queue. Starts the heartbeats and the subscription to grants. */
+  /** Starts the heartbeats and the subscription to grants, unless they run already. */
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
@@ -115,7 +115,7 @@ export class Heartbeat {
     else this.refuse(this.#fairServer.lock(rawName), owner, token)
   }
 
-  /** Releases a grant that no waiter wants. If this fails, the grant ends with its claim window. */
+  /** Releases a grant that no waiter wants. Without an answer, the claim window ends the grant. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     const ending = { owner, holds: 0, token, callMs: CLAIM_MS }
     lock.endHold(ending, {
@@ -143,7 +143,7 @@ export class Heartbeat {
     if (places.length > 0) void this.#send([[queue, places]], now)
   }
 
-  /** @param olderMs as in `isDue` of a place */
+  /** Sends heartbeats that list due places. {@link Place.isDue} explains `olderMs`. */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
@@ -216,7 +216,7 @@ export class Heartbeat {
     return areAllAnswered
   }
 
-  /** @returns the answer for each lock; null if no answer arrived */
+  /** @returns the answer or the text of an error for each lock; null if no answer arrived */
   async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,

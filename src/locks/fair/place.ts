@@ -6,7 +6,7 @@ import { CLAIM_MS } from '../../servers/fair-server.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 
 /**
- * If less than this share of the claim window is left, the waiter sends a request before it uses
+ * If less than this share of the claim window remains, the waiter sends a request before it uses
  * the grant.
  */
 const LEAST_LEFT = 0.25

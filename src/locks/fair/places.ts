@@ -22,8 +22,8 @@ export class Places implements Iterable<Place> {
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
   /**
-   * The time when a request was sent that found places missing, on the monotonic clock. Undefined
-   * if no place may be missing.
+   * When a request was sent that found places missing, in milliseconds on the monotonic clock.
+   * Undefined if no place may be missing.
    */
   #missingAt: number | undefined
   #missing: Iterator<Place> = this.#all.values()
@@ -86,8 +86,10 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Called when a request that was sent at `sentAt` found places missing. Then all places of a long
-   * queue must be listed again.
+   * Records that a request found places missing. Then all places of a long queue must be listed
+   * again.
+   *
+   * @param sentAt the time when this request was sent
    */
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
@@ -116,8 +118,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Called when the last request may not have reached the server. `nextMissing` then begins again
-   * with the first place.
+   * Makes `nextMissing` begin again with the first place, because the last request may not have
+   * reached the server.
    */
   missingAgain(): void {
     this.#missing = this.#all.values()
@@ -125,7 +127,8 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. A shorter result contains the last place.
+ * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, no place
+ * follows.
  */
 function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

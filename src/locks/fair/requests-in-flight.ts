@@ -27,8 +27,8 @@ export class RequestsInFlight {
   }
 
   /**
-   * Called when the request for this place was answered or is no longer needed. The next waiter may
-   * then send its request.
+   * Ends the request or the wait for a request of this place. The next waiter may then send its
+   * request.
    */
   done(place: Place): void {
     this.#next.delete(place)

@@ -71,7 +71,7 @@ export class Awaiter extends Linked<Awaiter> {
       (known !== undefined && round !== null && round !== known) ||
       (this.#round === undefined && setAt > this.#timer.startedAt)
     if (count === 0 || isOther) this.#finish(() => this.#resolve(true))
-    // If the server does not know the round, the round that is already known stays.
+    // If the server does not know the round, the awaiter keeps the round that it knows.
     else this.#round = round ?? this.#round ?? null
   }
 

@@ -115,12 +115,14 @@ export class HoldfastCountDownLatch {
   /**
    * Waits until the latch is open: its count is zero, was deleted, or was never set.
    *
-   * With `round`, the call waits for the end of this round only, even when the call is made in a later round.
+   * With `round`, the call waits for the end of this round only, even when the call is made in a
+   * later round.
    *
-   * @returns true if the latch is open, or was open at some time since the call. False if `waitMs` ended before
-   * @throws the reason of an abort. `RedisUnavailableError` if the server does not answer for `outageMs`, or if the
-   * state is unknown at the end of `waitMs`. `RedisRefusedError`, `ClosedError`, and `InvalidArgumentError` for invalid
-   * input
+   * @returns true if the latch is open, or was open at some time since the call. False if `waitMs`
+   * passed first
+   * @throws the reason of an abort. `RedisUnavailableError` if the server does not answer for
+   * `outageMs`, or if the state is unknown at the end of `waitMs`. `RedisRefusedError`,
+   * `ClosedError`, and `InvalidArgumentError` for invalid input
    */
   async await(options?: AwaitOptions, ...others: readonly never[]): Promise<boolean> {
     return this.#latches.await(this.#self, this.#remote, awaitArguments(options, others))

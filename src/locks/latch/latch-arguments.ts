@@ -9,7 +9,6 @@ const readAwait = shape('The options of await()', {
   signal: abortSignal,
 })
 
-/** Returns the options of `await` after a check. */
 export function awaitArguments(options: unknown = {}, others: readonly unknown[]) {
   assertNoMore(others)
   return readAwait(options)

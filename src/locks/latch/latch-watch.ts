@@ -8,15 +8,15 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * In milliseconds. If no message arrives, the next check of the latch follows after this pause. The
- * pause doubles after each check, up to `LONGEST_FALLBACK_MS`.
+ * If no message arrives, the client checks the latch again after at most this pause, in
+ * milliseconds. The pause doubles after each check, up to `LONGEST_FALLBACK_MS`.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
 /**
- * In milliseconds. If a failure ends the wait of one call, the next check for the other calls
- * follows after this pause.
+ * When a failure ends the wait of one call, the next check for the other calls follows after this
+ * pause, in milliseconds.
  */
 const AFTER_FAILURE_MS = 250
 

@@ -13,7 +13,7 @@ import { Awaiter } from './awaiter.ts'
 import type { AwaiterOptions } from './latch-arguments.ts'
 import { LatchWatch } from './latch-watch.ts'
 
-/** In milliseconds. The server stores the result of a request for at most this time. */
+/** The longest time for which the server stores the result of a request, in milliseconds. */
 const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if the latch is open.' }
@@ -23,7 +23,10 @@ interface NamedLatch {
   readonly rawName: string
 }
 
-/** A request that changes a latch and counts once. */
+/**
+ * A request that changes a latch. The server counts the request once, even if it arrives several
+ * times.
+ */
 interface LatchChange<T> {
   /** The words of the error if the change did not happen. */
   readonly failed: string
@@ -53,7 +56,8 @@ export class Latches {
   }
 
   /**
-   * Sends a change until the server answers. Each copy has the same id, so the change counts once.
+   * Sends a change, and repeats it after failures. Each copy has the same id, so the change counts
+   * once.
    */
   change<T>(
     { name, rawName }: NamedLatch,
@@ -82,7 +86,10 @@ export class Latches {
     })
   }
 
-  /** Sends a request that changes nothing. */
+  /**
+   * Sends a request that only reads. `failed` gives words for the error of an outage, such as `not
+   * inspected`.
+   */
   request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
     return this.#request(name, call, () => failed)
   }
@@ -111,7 +118,6 @@ export class Latches {
     return awaiter.promise
   }
 
-  /** The calls of this client that await a latch, for `holdings`. */
   get waiting(): WaitingEntry[] {
     const now = this.#limits.clock.monotonic()
     return [...this.#awaited].map(({ name, waitMs, beganAt }) => ({
@@ -127,7 +133,8 @@ export class Latches {
   /**
    * Rejects all calls that wait.
    *
-   * @returns resolves when all changes are settled, or after `commandTimeoutMs` and 50 ms
+   * @returns resolves when all changes are settled, at the latest after `commandTimeoutMs` plus 50
+   * ms
    */
   async shutDown(): Promise<void> {
     this.#closed = true

@@ -17,8 +17,8 @@ import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
 /**
- * In milliseconds. After an outage, a candidate pauses for `least` plus a random part of `spread`
- * before it waits to lead again.
+ * After an outage, a candidate pauses for `least` plus a random part of `spread` before it waits to
+ * lead again. In milliseconds.
  */
 const PAUSE_MS = { least: 100, spread: 150 }
 
@@ -141,7 +141,7 @@ export class Campaign {
     began: (term: Term) => void,
   ): Promise<T> {
     const signals = [this.#signal ?? [], this.#closing].flat()
-    // A signal may have aborted while the answer with the grant was on its way.
+    // A signal may have aborted before the answer with the grant arrived.
     for (const one of signals) one.throwIfAborted()
     lease.assertValid()
     const term = new HeldTerm(lease)

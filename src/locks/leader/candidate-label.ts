@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 
 /**
- * In characters. The length is limited because the label is part of the owner id, which the server
+ * The largest number of characters of a label. The label is part of the owner id, which the server
  * stores in the queue and sends in messages.
  */
 const LONGEST_LABEL = 200

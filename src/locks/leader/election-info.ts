@@ -1,7 +1,7 @@
 import type { HolderFacts, LockFacts, QueueEntry } from '../../servers/answers.ts'
 import { labelIn } from './candidate-label.ts'
 
-/** The leader, according to Redis. */
+/** The holder of the election's lock, according to Redis. */
 export interface LeaderInfo {
   /**
    * The label of the candidate. Null if the holder is not a candidate: `getLock`, `getFairLock` or Redisson acquired
@@ -30,7 +30,7 @@ export interface CandidateInfo {
 
 /** The state of an election, according to Redis. */
 export interface ElectionInfo {
-  /** The leader; null if no candidate leads. */
+  /** The holder of the election's lock; null if the lock is free. */
   readonly leader: LeaderInfo | null
   /** The candidates that wait to lead, at most 1,000. The first one leads next. */
   readonly candidates: readonly CandidateInfo[]

@@ -25,8 +25,8 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * One candidate of an election. The candidates of one election lead one at a time, in FIFO order. The leader holds the
- * fair lock with the name of the election, and the watchdog renews its lease.
+ * An election of one leader. A call of `lead` makes this client a candidate. The candidates of one election lead one at a
+ * time, in FIFO order. The leader holds the fair lock with the name of the election, and the watchdog renews its lease.
  *
  * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
  * only while the event has a listener.
@@ -156,8 +156,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Returns the leader according to Redis; null if no candidate leads. Rejects with `RedisUnavailableError` or
-   * `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
+   * Returns the holder of the election's lock in Redis; null if the lock is free. Rejects with `RedisUnavailableError`
+   * or `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
    */
   async leader(): Promise<LeaderInfo | null> {
     return leaderIn(await this.#lock.peek())
@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if this candidate's own state agrees with `holder`, so that listeners may receive the report. */
+  /** True if `holder` does not contradict this candidate's own state, so that listeners may receive the report. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.hasOwnerId(holder)) {

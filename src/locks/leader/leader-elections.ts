@@ -9,7 +9,6 @@ import { LeaderElection } from './leader-election.ts'
 import { electionLabel } from './leader-options.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
-/** The members of the client that elections need. */
 interface ElectionClient {
   readonly id: string
   readonly label: string
@@ -17,7 +16,7 @@ interface ElectionClient {
   newOwner(suffix: string): Owner
   /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
-  /** As in `ServerWords`. */
+  /** The words of error messages for a client with a single server, which an election needs. */
   readonly oneServer: string
 }
 

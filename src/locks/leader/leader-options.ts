@@ -47,14 +47,13 @@ export interface LeadOptions {
 
 const readElection = shape('The options of getLeaderElection()', { label: unchecked })
 
-/** Returns the label in the options; without a label, the label of the client. */
+/** Returns the label in the options; the label of the client if the options have no label. */
 export function electionLabel(options: unknown, ofClient: string): string {
   const { label = ofClient } = readElection(options)
   assertLabel(label)
   return label
 }
 
-/** Returns the options of `lead` after a check. */
 export const leadOptions = shape('The options of lead()', {
   signal: abortSignal,
   again: or(boolean, false),
@@ -62,5 +61,4 @@ export const leadOptions = shape('The options of lead()', {
   resignOnRequest: or(boolean, false),
 })
 
-/** The options of `lead`, checked and complete. */
 export type Leading = ReturnType<typeof leadOptions>

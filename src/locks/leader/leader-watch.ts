@@ -6,8 +6,8 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * In milliseconds. This shortest pause prevents a loop of checks while the server reports a lease
- * with no time left.
+ * The shortest pause between two checks, in milliseconds. It prevents a loop of checks while the
+ * server reports a lease without remaining time.
  */
 const SHORTEST_MS = 10
 
@@ -19,7 +19,7 @@ interface WatchedElection {
   readonly everyMs: number
   readonly clock: Clock
   peek(): Promise<HolderFacts>
-  /** Calls `onWake` when the leader may have changed. */
+  /** Subscribes to messages, and calls `onWake` when the leader may have changed. */
   listen(onWake: () => void): Subscription[]
   /**
    * Checks the term with the server if this process seems to lead, but `holder` is another owner or
@@ -27,15 +27,18 @@ interface WatchedElection {
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if `holder` agrees with the state of this candidate, so that listeners may receive the
-   * report.
+   * True if the state of this candidate does not contradict `holder`, so that listeners may receive
+   * the report.
    */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
   failed(error: Error): void
 }
 
-/** Finds the leader while `changed` has listeners: after each message, and at intervals. */
+/**
+ * Finds the leader while `changed` has listeners. The watch checks the leader after each message,
+ * and at intervals.
+ */
 export class LeaderWatch {
   readonly #host: WatchedElection
   #subscriptions: Subscription[] = []
@@ -44,8 +47,8 @@ export class LeaderWatch {
   #isChecking = false
   #checksAgain = false
   /**
-   * Increases at each start, at each stop, and when this candidate begins a term. An answer is
-   * ignored if this number has changed since its request was sent.
+   * Increases at each start, at each stop, and when this candidate begins a term. The watch ignores
+   * an answer if this number has changed since it sent the request.
    */
   #epoch = 0
   /** The last reported leader: null if there was no leader, undefined before the first report. */

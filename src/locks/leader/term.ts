@@ -127,7 +127,7 @@ function endedError(name: string): InvalidArgumentError {
 }
 
 /**
- * In milliseconds. This is the shortest lease that `extend()` accepts. `extend()` never shortens a lease, so with this
- * value `extend()` only checks that the lock is held.
+ * The shortest lease that `extend()` accepts, in milliseconds. `extend()` never shortens a lease.
+ * So with this value, `extend()` only checks that the candidate still holds the lock.
  */
 const LEAST_MS = 10

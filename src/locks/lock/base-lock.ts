@@ -68,7 +68,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
-    // Not an `async` function, because an `async` function would create one more promise for each call.
+    // This method is not `async`, because an `async` function creates one more promise for each
+    // call.
     try {
       const meant = lockArguments(options, others, this.registry.defaults)
       const acquiring = this.acquireBare(meant)
@@ -187,9 +188,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Waits for an acquisition, and turns the result null into an error.
+   * Returns the lease that `acquiring` resolves with. Rejects with `WaitTimeoutError` if
+   * `acquiring` resolves with null.
    *
-   * @returns the lease. Rejects with `WaitTimeoutError` if `acquiring` resolves with null
    * @internal
    */
   async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
@@ -204,7 +205,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Returns why the last failed attempt of this object got no lock; undefined if no attempt has failed.
+   * Explains why the last failed attempt of this object did not acquire the lock; undefined if no
+   * attempt has failed.
    *
    * @internal
    */
@@ -219,7 +221,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   protected abstract acquireBare(meant: Acquisition): Promise<L | null>
 
   /**
-   * Returns the locks that a frame of `using` carries, each with the owner that will hold the lock in the frame.
+   * Returns the locks that a frame of `using` carries. With each lock comes the owner that will
+   * hold the lock in the frame.
    *
    * @internal
    */

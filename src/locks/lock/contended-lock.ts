@@ -2,7 +2,7 @@ import type { HeldLease, Lease } from '../../lease/lease.ts'
 import type { Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
+import type { RequestReleaseOptions, WhenFreeOptions } from '../../options/options.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
@@ -27,7 +27,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
    * Redis was down for `outageMs`, and with `ClosedError` after `close()`
    */
-  async whenFree(options?: AwaitOptions): Promise<boolean> {
+  async whenFree(options?: WhenFreeOptions): Promise<boolean> {
     return (await this.awaitFree(whenFreeOptions(options))) !== null
   }
 
@@ -48,13 +48,15 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Asks the holder to release the lock soon. The holder's client emits `releaseRequested`, and the signal
-   * `releaseRequested` of the holder's leases aborts. The holder keeps the lock and may ignore the request. The call
-   * takes a few round trips, and up to `commandTimeoutMs` if the holder's process does not answer.
+   * Asks the holder to release the lock soon. The holder's client emits `releaseRequested`, and the
+   * signal `releaseRequested` of the holder's leases aborts. The holder keeps the lock and may
+   * ignore the request. The call takes a few round trips. If the holder's process does not answer,
+   * the call takes up to `commandTimeoutMs`.
    *
-   * @returns how many holders confirmed the request. 0 if the lock is free, or if the holder does not confirm. Such a
-   * holder does not listen, is frozen or cut off, or runs an older version or Redisson. Rejects as {@link inspect}
-   * does, and with `InvalidArgumentError` for invalid options
+   * @returns how many holders confirmed the request. 0 if the lock is free, or if no holder
+   * confirms. A holder does not confirm if it has no listener, is frozen or cut off, or runs an
+   * older version or Redisson. Rejects as {@link inspect} does, and with `InvalidArgumentError` for
+   * invalid options
    */
   async requestRelease(options?: RequestReleaseOptions): Promise<number> {
     const { reason, owner } = requestOptions(options)
@@ -70,7 +72,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Returns the owner ids of the holders, according to the server.
    *
-   * @param failed the failed action in words, for the error of an outage
+   * @param failed words for the error of an outage, such as `not inspected`
    * @internal
    */
   protected async holders(failed: string): Promise<string[]> {
@@ -84,7 +86,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Waits until the lock is free.
    *
-   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check found the lock free
+   * @returns null if the lock was not free in time. Otherwise `waited` is true if the first check
+   * did not find the lock free
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

@@ -65,7 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Identifies the lock object in warnings about self-waits. All sides of one read-write lock share this identity.
+   * The object that gets a warning about self-waits at most once. All sides of one read-write lock share this object.
    *
    * @internal
    */
@@ -111,7 +111,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Ends the current hold, but no later hold, even when the client has to send the request again. A holder in this
+   * Ends the present hold. A later hold stays, even if the client has to send the request again. A holder in this
    * client is notified at once. A holder in another client notices the end at its next renewal. With a fixed lease, the
    * holder notices the end at its next check, or when the lease ends. Until then the holder continues.
    *
@@ -135,7 +135,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Returns the holder, its hold count and the remaining lease, according to Redis.
    *
-   * @param failed the failed action in words, for the error of an outage
+   * @param failed words for the error of an outage, such as `not inspected`
    * @internal
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {
@@ -177,8 +177,8 @@ export class HoldfastLock extends ContendedLock {
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param leaseHolder stores the lease for `unlock()`
-   * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this
-   *   call alone
+   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other calls may have this
+   * owner
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */

@@ -7,14 +7,14 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How Holdfast makes one acquisition. The options of the caller are not included. */
+/** How code of Holdfast makes one acquisition, in addition to the options of the caller. */
 export interface Manner {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
    * then does not release the lease.
    */
   readonly scoped: boolean
-  /** True if an earlier answer showed that another owner holds the lock. */
+  /** True if the caller knows from an earlier answer that another owner holds the lock. */
   readonly known?: boolean
   /** True if the attempt sends one request and does not wait, even if `waitMs` is not 0. */
   readonly asksOnce?: boolean
@@ -24,8 +24,8 @@ export interface Manner {
    */
   readonly together?: Asker | undefined
   /**
-   * True if the time of `maxHoldMs` starts only when a multi-lock holds all its locks. Until then,
-   * `maxHoldMs` limits only the length of the lease.
+   * True if `maxHoldMs` counts only from the moment when a multi-lock holds all its locks. Until
+   * then, `maxHoldMs` limits only the length of the lease.
    */
   readonly limitedLater?: boolean
   /**
@@ -48,7 +48,7 @@ export interface OneLock {
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
-  /** @param failed the failed action in words, for the error of an outage */
+  /** @param failed words for the error of an outage, such as `not inspected` */
   peek(failed: string): Promise<HolderFacts>
   /**
    * Returns the hold count of the owner with this owner id, according to the server. 0 if that owner
@@ -69,8 +69,8 @@ export function nextNumber(): number {
  * Makes the request for one acquisition by a lock object.
  *
  * @param leaseHolder stores the lease for `unlock()`
- * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was
- *   not made for this call alone
+ * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other
+ * calls may have this owner
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind'> &

@@ -5,14 +5,14 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * The delay of the warning, in milliseconds, if the same lock object or the same frame holds the
- * lock and waits for the lock. Such code is almost certainly nested.
+ * Milliseconds until the warning, if the same lock object or the same frame holds the lock and
+ * waits for the lock. Then one call is almost certainly nested in the other call.
  */
 const SURE_MS = 500
 
 /**
- * The delay of the warning, in milliseconds, if two lock objects of one client are involved. Two
- * lock objects usually belong to separate tasks.
+ * Milliseconds until the warning, if another call of the same client acquired the lock outside all
+ * frames. Usually the two calls belong to separate tasks.
  */
 const UNSURE_MS = 3_000
 
@@ -25,7 +25,7 @@ const MOST_NAMES = 100
 const warned = new WeakSet<object>()
 const warnedNames = new WeakMap<object, Set<string>>()
 
-/** The members of a lock object that show if the lock object waits for itself. */
+/** The members of a lock object that show if a call waits for a hold of its own code. */
 interface WaitingLock {
   readonly name: string
   readonly rawName: string
@@ -52,8 +52,8 @@ interface SelfWait {
   readonly lock: WaitingLock
   readonly holder: Owner
   /**
-   * Two parts of the warning's text: which code holds the lock, and what separate tasks would
-   * share.
+   * Two parts of the warning's text: `holding` says which code holds the lock. `sharing` says what
+   * separate tasks would share.
    */
   readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
@@ -76,11 +76,11 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Called before an acquisition. Returns a self-wait if the acquisition must wait for a hold of the
- * same client, because the acquisition cannot re-enter this hold. Otherwise returns undefined.
+ * Returns a self-wait if the next acquisition by `lock` must wait for a hold of the same client,
+ * because the acquisition cannot re-enter this hold. Otherwise returns undefined.
  *
  * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
- *   if the acquisition is for an owner that existed before the call
+ * if the acquisition is for an owner that existed before the call
  */
 export function selfWaitOf(lock: WaitingLock, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
@@ -129,8 +129,8 @@ function inClient(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
 }
 
 /**
- * False while a multi-lock of this owner still acquires its locks, because the multi-lock may
- * release this lock again.
+ * False while a multi-lock of this owner still acquires its locks. Until then the multi-lock may
+ * release this lock by itself.
  */
 function isComplete(owner: Owner, { rawName }: WaitingLock): boolean {
   return !owner.isGathering(rawName)

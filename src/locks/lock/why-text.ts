@@ -1,9 +1,7 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 
-/**
- * An explanation without its text. The client makes the text only when a caller asks for the text.
- */
+/** The facts of an explanation. The client makes the text only when a caller asks for the text. */
 export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
   /** The error of the attempt; undefined if the lock was held. */
   readonly reason?: unknown
@@ -14,7 +12,10 @@ export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
   readonly isLeastTtl?: boolean
 }
 
-/** In milliseconds. The text about an older answer is in the past tense. */
+/**
+ * If an answer is older than this, in milliseconds, the sentence about the answer is in the past
+ * tense.
+ */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'
@@ -24,8 +25,8 @@ type Nearness = 'here' | 'process' | 'elsewhere'
  * its lease.`
  *
  * @param agoMs the age of the answer from which the facts come, in milliseconds
- * @param nearness the client of the holder: this client, another client of this process, or a
- *   client elsewhere
+ * @param nearness says if the holder belongs to this client, to another client of this process, or
+ * to neither
  */
 export function sentenceOf(facts: WhyFacts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts

@@ -24,19 +24,19 @@ interface SightedLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
   /**
-   * True if the subscription of this client is confirmed, so that the client receives the message
-   * of each release.
+   * True if the client receives the message of each release, because its subscription is confirmed.
    */
   readonly listensForReleases: boolean
 }
 
 /**
- * In milliseconds. A holder in an answer that is not older than this counts as the current holder.
+ * If an answer is not older than this, in milliseconds, the holder in the answer counts as the
+ * current holder.
  */
 const RECENT_MS = 2_000
 
 /**
- * Explains a failed attempt, without the text. Returns undefined if the client has nothing to
+ * Returns the facts of a failed attempt, without the text. Undefined if the client has nothing to
  * explain.
  *
  * @param reason the error of the attempt; undefined if the lock was held
@@ -50,8 +50,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // In a client, only the first waiter for a lock sends requests. The other waiters use the last
-  // state that this first waiter received.
+  // Only the first waiter of a client for a lock sends requests. Another waiter uses the last
+  // answer to the first waiter, if this answer arrived during its own wait.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
@@ -77,7 +77,7 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
     queueLength: sight?.queueLength ?? null,
     at: at.wall,
     reason,
-    // After an old answer, the holder may have renewed its lease.
+    // The holder may have renewed its lease since an answer that is not recent.
     isLeastTtl: isCurrent && seenAgoMs > RECENT_MS,
   }
   if (reason instanceof RedisUnavailableError) reason.why = withText(lock, facts)

@@ -13,16 +13,16 @@ import { groupsOf, JointRequest } from './joint-request.ts'
 /** After this many lost leases in a row, the call rejects, because its leases are too short. */
 const MOST_LOSSES = 5
 
-/** A fixed lease is extended if less than this share is left when all locks are held. */
+/** A fixed lease is extended if less than this share remains when all locks are held. */
 const FRESH = 0.85
 
 /**
  * Acquires all of several locks, or none, within one time limit.
  *
- * First requests all locks without a wait, in one request for each server and slot. If another
- * owner holds a lock, the call waits in the queue of this lock. During the wait, the call holds the
- * other locks for the {@link HoldingTime}, then releases these locks, and requests them again
- * later. So two calls never wait for each other forever.
+ * The call first requests all locks without a wait, in one request for each server and slot. If
+ * another owner holds a lock, the call waits in the queue of this lock. During the wait, the call
+ * holds the other locks for the {@link HoldingTime}. Then it releases these locks, and requests
+ * them again later. So two calls never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly WantedLock[]
@@ -105,7 +105,7 @@ export class AllOrNone {
     return this.#endsAt - this.#clock.monotonic()
   }
 
-  /** Returns the first lock that another owner holds; null if the call holds all locks. */
+  /** Requests the missing locks. Returns the first refused lock; null if all were acquired. */
   async #tryMissing(): Promise<WantedLock | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
@@ -155,7 +155,7 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // The busy lock may have been acquired meanwhile. Then another missing lock is returned.
+    // If another request has acquired the busy lock meanwhile, another missing lock is returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
@@ -176,7 +176,7 @@ export class AllOrNone {
     }
   }
 
-  /** Holds the acquired locks during a wait for another lock, until the holding time is over. */
+  /** Keeps the acquired locks during a wait. Releases these locks after the holding time. */
   async #holdWhile(waiting: Promise<unknown>, busy: WantedLock): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return
@@ -193,7 +193,7 @@ export class AllOrNone {
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
       await within(leaseMs / 3, stopped, this.#clock)
       if (isStopped) return
-      // If an extension fails, `#freshen` finds the loss later.
+      // If an extension fails, `#freshen` later finds that the lease is lost.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
     await within(Math.max(0, leftMs), stopped, this.#clock)
@@ -202,7 +202,7 @@ export class AllOrNone {
     await this.#letGo(kept)
   }
 
-  /** Extends fixed leases. Returns true if the call holds all locks; false if a lease was lost. */
+  /** Extends fixed leases and drops lost leases. Returns true if the call holds all locks. */
   async #freshen(): Promise<boolean> {
     const leaseMs = this.#fixedMs
     await Promise.all(

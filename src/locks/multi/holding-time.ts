@@ -1,6 +1,9 @@
 import type { Clock } from '../../kit/clock.ts'
 
-/** In milliseconds. The first holding time while the call waits for another lock. */
+/**
+ * The first holding time while the call waits for another lock, in milliseconds. All holding times
+ * are also multiplied by a random factor.
+ */
 const MOMENT_MS = 50
 
 /**
@@ -10,11 +13,14 @@ const MOMENT_MS = 50
 const OUT_OF_ORDER = 1 / 50
 
 /**
- * In milliseconds. The second holding time is half of the time waited so far, but at most this
- * limit.
+ * The limit of the second holding time, in milliseconds. The second holding time is half of the
+ * time waited so far, up to this limit.
  */
 const SECOND_REACH_MS = 4_000
-/** This limit grows by this factor after each further holding time that was too short. */
+/**
+ * The limit of the holding time grows by this factor after each further holding time that was too
+ * short.
+ */
 const GROWTH = 4
 
 /**

@@ -55,7 +55,7 @@ export class HeldMultiLease extends BaseLease {
   /**
    * @param taken each lock with its lease
    * @param scoped true if code of Holdfast releases the lease, so that `unlock()` does not
-   * @param askedAt the time when the call began, on the monotonic clock
+   * @param askedAt when the call began, in milliseconds on the monotonic clock
    * @internal
    */
   constructor(name: string, taken: readonly TakenLock[], scoped: boolean, askedAt: number) {
@@ -171,7 +171,7 @@ export class HeldMultiLease extends BaseLease {
 
   /** @internal */
   get live(): boolean {
-    // True while any of the locks is held, because `unlock()` must release this lock.
+    // One held lock is enough, because `unlock()` must still release this lock.
     return !this.released && this.#parts.some(({ live }) => live)
   }
 

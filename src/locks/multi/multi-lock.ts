@@ -3,7 +3,7 @@ import { behind, handleClassOf } from '../../kit/handle.ts'
 import { HeldLease, type Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
-import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
+import type { RequestReleaseOptions, WhenFreeOptions } from '../../options/options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -99,7 +99,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
    *
    * @returns true if all locks are free; false at the end of `waitMs`
    */
-  whenFree(options?: AwaitOptions): Promise<boolean> {
+  whenFree(options?: WhenFreeOptions): Promise<boolean> {
     return whenAllFree(this.#locks, options, this.registry.clock)
   }
 

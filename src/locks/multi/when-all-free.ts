@@ -1,5 +1,5 @@
 import type { Clock } from '../../kit/clock.ts'
-import type { AwaitOptions } from '../../options/options.ts'
+import type { WhenFreeOptions } from '../../options/options.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { whenFreeOptions } from '../lock/contended-options.ts'
@@ -11,7 +11,7 @@ interface AwaitedLock {
 /** @returns true if one round of checks found all locks free; false at the end of `waitMs` */
 export async function whenAllFree(
   locks: readonly AwaitedLock[],
-  options: AwaitOptions | undefined,
+  options: WhenFreeOptions | undefined,
   clock: Clock,
 ): Promise<boolean> {
   const { waitMs, signal } = whenFreeOptions(options)

@@ -54,21 +54,24 @@ export class HoldfastReadWriteLock {
     this.#writeLock = handleOf(sides.writing)
   }
 
-  /** Returns the read lock. Several owners hold it together, while no owner writes. */
+  /**
+   * Returns the read lock. Several owners can hold this lock together, while no other owner writes.
+   */
   readLock(): Lock {
     return this.#readLock
   }
 
   /**
-   * Returns the upgradable lock, to read first and write later. One owner holds it, together with other readers.
-   * `upgrade()` of its lease, or the write lock of the same owner, waits until the other readers have released. No
-   * other owner can write between the read and the write.
+   * Returns the upgradable lock, to read first and write later. One owner at a time can hold this
+   * lock, together with readers. `upgrade()` of its lease, or the write lock of the same owner,
+   * waits until the other readers have released. No other owner can write between the read and the
+   * write.
    */
   upgradableLock(): UpgradableLock {
     return this.#upgradableLock
   }
 
-  /** Returns the write lock. One owner holds it, while no other owner reads. */
+  /** Returns the write lock. One owner at a time can hold this lock, while no other owner reads. */
   writeLock(): Lock {
     return this.#writeLock
   }

@@ -36,8 +36,8 @@ interface WholeLock {
 }
 
 /**
- * The members that all sides of one lock share. `whole` identifies the lock in warnings about
- * self-waits.
+ * The members that all sides of one lock share. All sides get a self-wait warning about `whole`
+ * only once.
  */
 interface OneObject {
   readonly number: number
@@ -158,7 +158,7 @@ class Side extends HoldfastLock {
       watchKey: sidesOf(rawName),
       read: (callMs) => remote.inspect(callMs),
       listen: (onHint) => remote.listen(onHint),
-      // Readers do not exclude readers.
+      // Readers do not exclude readers, so the release of a reader does not free the read lock.
       isRelease: ({ by }) => by === 'writer' || this.kind !== this.#kinds.reading,
       readFree: (facts) => this.#keptOutBy(facts),
     }
@@ -166,8 +166,8 @@ class Side extends HoldfastLock {
   }
 
   /**
-   * `isFree` is true if this side is free for a new owner. Otherwise `ttlMs` is the longest lease
-   * that keeps the owner out, in milliseconds; Infinity if a lease never ends.
+   * `isFree` is true if a new owner could acquire this side. Otherwise `ttlMs` is the longest lease
+   * that prevents this, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteState): FreeCheck {
     const { reading, writing } = this.#kinds
@@ -193,7 +193,7 @@ class Side extends HoldfastLock {
     )
   }
 
-  /** Throws an `UpgradeError` if the owner only reads, because the owner could wait for itself. */
+  /** Throws an `UpgradeError` if the request would make a reader wait for itself. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return

@@ -7,20 +7,20 @@ import type { RemoteReadWriteLock } from '../../servers/read-write-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 
 /**
- * In milliseconds. A waiter sends its request again after at most this time, so that the server
- * knows that the client still waits.
+ * A waiter sends its request again after at most this time, in milliseconds. So the server knows
+ * that the client still waits.
  */
 export const ASK_AGAIN_MS = 1_000
 
 /**
- * In milliseconds. A lease that has expired by this client's clock has also expired on the server
- * after this time.
+ * If a lease has expired by this client's clock, it has also expired on the server after this time,
+ * in milliseconds.
  */
 const AFTER_EXPIRY_MS = 1_000
 
 /**
- * In milliseconds. If the server does not answer, the client tries to remove an owner id for the
- * length of the longest lease plus this time.
+ * If the server does not answer, the client repeats the removal of an owner id. It stops after the
+ * longest lease plus this time, in milliseconds.
  */
 const TAKEN_OUT_MS = 30_000
 
@@ -56,12 +56,11 @@ export class ReadWriteVerbs {
   readonly upgrading: KindVerbs
   readonly writing: KindVerbs
   readonly #holds: LockForVerbs['holds']
-  /** The number of waiters' requests in flight. */
+  /** The number of requests of waiters that are in flight. */
   #asking = 0
   /**
-   * The turns that were announced while requests were in flight, each once. The hint for a waiter
-   * may arrive before the answer to its request, so these hints are delivered again after the
-   * answer.
+   * The hints about turns that arrived while requests were in flight. A waiter can recognise its
+   * hint only after the answer to its request. So each answer delivers these hints again.
    */
   readonly #early = new Map<string, Hint>()
   #onHint: (hint: Hint) => void = () => undefined
@@ -139,8 +138,8 @@ export class ReadWriteVerbs {
   }
 
   /**
-   * Handles the answer that the upgradable hold is gone on the server. The client treats the hold
-   * as lost, because code that relies on the hold must not write.
+   * Returns a reply that also handles the answer that the upgradable hold is gone on the server.
+   * The client then treats the hold as lost, because code that relies on the hold must not write.
    */
   #unlessGone(beside: string, reply: Reply<AcquireAnswer>): Reply<AcquireAnswer | Gone> {
     return {
@@ -151,7 +150,7 @@ export class ReadWriteVerbs {
         }
         const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
         hold?.loseGone()
-        // If the hold was released during the request, the upgrade is refused.
+        // If no hold is found, it was released during the request. Then the upgrade is refused.
         const held = { kind: 'held', ttlMs: 0 } as const
         reply.answered(hold === undefined ? held : { ...held, never: hold.whyEnded() })
       },

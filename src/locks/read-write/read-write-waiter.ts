@@ -13,8 +13,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
-   * The name of the client's wait to write, or for the upgradable lock, from the server's answer.
-   * Empty for a reader.
+   * The id of the client's wait for the write lock or the upgradable lock, from the server's
+   * answer. Empty before the first such answer, and for a reader.
    */
   #waitId = ''
 
@@ -23,8 +23,8 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    // Gives up only if a holder is known. Otherwise the earlier waiter may wait for a server that
-    // does not answer, and null would hide the outage.
+    // The waiter gives up only if a holder is known. Otherwise the earlier waiter may wait for a
+    // silent server, and null would hide the outage.
     if (before !== undefined && (before.sight !== undefined || lock.excludes(before.request))) {
       this.sight = before.sight
       this.resolve(null)

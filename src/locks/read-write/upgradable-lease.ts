@@ -8,8 +8,8 @@ import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 
 /**
- * The upgradable side, as its leases use it. Acquires the write lock for the owner of a hold. The signal aborts at the
- * release of the upgradable lease.
+ * The members of the upgradable side that its leases use. `upgrade` and `tryUpgrade` acquire the
+ * write lock for the owner of `hold`. `signal` aborts when the upgradable lease is released.
  *
  * @internal
  */

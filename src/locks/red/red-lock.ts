@@ -12,7 +12,8 @@ import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /**
- * A plain lock of one of the clients. The server of each such client has one vote for the RedLock.
+ * A plain lock that votes for a RedLock. Each such lock belongs to another client, and the server
+ * of that client has one vote.
  */
 interface RedLockPart {
   readonly name: string
@@ -28,22 +29,19 @@ interface Branch {
 }
 
 /**
- * Makes a quorum of independent servers. `nameOf` returns the raw name of a lock on the server with
- * the index `at`.
+ * Makes a quorum of independent servers. `nameOf` returns the raw name of the lock on the server
+ * with the index `at`.
  */
 type NewQuorum = (
   servers: readonly LockServer[],
   nameOf: (rawName: string, at: number) => string,
 ) => LockServer
 
-/**
- * The RedLocks of one client. A lock is held if a majority of the servers grants it. Each server
- * belongs to a different client.
- */
+/** The RedLocks of one client. A RedLock is held if a majority of the servers grants it. */
 export class RedLocks {
   readonly #client: SharedParts
   readonly #newQuorum: NewQuorum
-  /** One entry for each set of voting clients. The key contains their client ids. */
+  /** One entry for each set of voting clients. The key is a list of their client ids. */
   readonly #branches = new Map<string, Branch>()
   #draining = false
   #closed = false

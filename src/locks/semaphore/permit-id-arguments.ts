@@ -8,7 +8,11 @@ import { assertNoMore } from '../../options/input.ts'
  */
 const MOST_IDS = 5_000
 
-/** Returns the ids in lower case, without duplicates. Throws for a value that is not an id. */
+/**
+ * Returns the ids in lower case, without duplicates.
+ *
+ * @throws `InvalidArgumentError` for a value that is not an id, without an id, and for too many ids
+ */
 export function idsGiven(value: unknown, others: readonly unknown[]): readonly string[] {
   assertNoMore(others, 'Give several ids as one array.')
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]

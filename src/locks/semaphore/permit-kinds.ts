@@ -10,8 +10,8 @@ import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
- * The largest number of kinds that the client keeps. A program usually requests few different
- * numbers of permits.
+ * The client keeps at most this many kinds. A program usually requests few different numbers of
+ * permits.
  */
 const MOST_KEPT = 64
 
@@ -26,9 +26,7 @@ interface Pools {
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }
 
-/**
- * The kinds of permits. Each number of permits has its own kind.
- */
+/** The kinds of permits of one client. Each number of permits has its own kind for each limit. */
 export class PermitKinds {
   readonly #pools: Pools
   readonly #client: Watching

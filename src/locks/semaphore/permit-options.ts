@@ -61,7 +61,7 @@ export interface TryPermitOptions extends PermitOptions {
   waitMs?: number
 }
 
-/** The options of an acquisition of permits, checked and complete. */
+/** The checked options of an acquisition of permits, with the defaults of the client. */
 export interface PermitAcquisition extends Acquisition {
   readonly permits: number
 }
@@ -86,9 +86,9 @@ const TRY_OPTIONS = {
 const TRY_USING_OPTIONS = { ...TRY_OPTIONS, otherwise: unchecked }
 
 /**
- * Declares the options of a call that acquires permits.
+ * Makes a function that checks the options of a call which acquires permits.
  *
- * @param by the acquisition of a call without options
+ * @param by the name of the client's defaults for this call
  */
 function reader(rules: typeof OPTIONS, by: 'untilHeld' | 'once') {
   const read = shape('The options of an acquisition', rules)
@@ -115,12 +115,18 @@ export function limitGiven(options: unknown = {}): number | undefined {
   return readSemaphoreOptions(options).permits
 }
 
-/** Returns the total number of permits after a check. */
+/**
+ * Returns `value` if it is a whole number from 0 to 2,147,483,647. Throws `InvalidArgumentError`
+ * for any other value.
+ */
 export function permitsInAll(value: unknown): number {
   return wholeNumber(value, WHAT, 0, MOST_PERMITS)
 }
 
-/** Returns how many permits to add, after a check. A number below 0 removes permits. */
+/**
+ * Returns how many permits to add; below 0 if permits are removed. Throws `InvalidArgumentError`
+ * for an invalid number.
+ */
 export function permitsMore(value: unknown): number {
   return wholeNumber(value, WHAT, -MOST_PERMITS, MOST_PERMITS)
 }

@@ -104,7 +104,7 @@ export class PermitRequests {
 
   #newRequest() {
     const { outageMs, commandTimeoutMs } = this.#locks.limits
-    // The server stores the answer for longer than the client may send the request again.
+    // The server must store the answer for longer than the client may repeat the request.
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     return { request: this.#locks.newOwner().newOwnerId(), keptMs }
   }

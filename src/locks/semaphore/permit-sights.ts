@@ -4,24 +4,23 @@ import type { PermitsSeen } from '../../servers/permit-pool.ts'
 import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
 /**
- * In milliseconds. If a call has waited for this time, the client looks up the processes of the
- * holders, so that an error can name them.
+ * When a call has waited for this time, in milliseconds, the client looks up the processes of the
+ * holders. So an error can name them.
  */
 const ASK_WHO_MS = 100
 
 /**
- * In milliseconds. If a call has waited for this time and no client has set the number of permits,
- * the client gives a warning.
+ * When a call has waited for this time, in milliseconds, the client warns if no client has set the
+ * number of permits.
  */
 const WARN_MS = 500
 
 /**
- * In milliseconds. Errors do not use a state that is older. While calls wait, the state is renewed
- * once a second.
+ * Errors use only a state that is not older than this, in milliseconds. While calls wait, answers
+ * renew the state once a second.
  */
 const RECENT_MS = 1_500
 
-/** The members of one semaphore in one client that {@link PermitSights} needs. */
 interface SightedSemaphore {
   readonly name: string
   readonly rawName: string
@@ -29,7 +28,6 @@ interface SightedSemaphore {
   readonly services: { readonly clock: Clock }
 }
 
-/** The members of the client that {@link PermitSights} needs. */
 export interface Watching {
   readonly clients: Pick<Clients, 'mayLearn' | 'learn'>
   readonly warnings: SemaphoreWarnings

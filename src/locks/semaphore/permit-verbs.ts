@@ -8,12 +8,11 @@ import type { Attempt } from '../../servers/requests.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
 /**
- * In milliseconds. A waiter sends its request again after at most this time, so that the server
- * knows that the waiter still waits.
+ * A waiter sends its request again after at most this time, in milliseconds. So the server knows
+ * that the waiter still waits.
  */
 const ASK_AGAIN_MS = 1_000
 
-/** The members of one semaphore in one client that the requests need. */
 interface WaitedSemaphore {
   readonly name: string
   readonly rawName: string
@@ -36,7 +35,8 @@ export class PermitVerbs {
   readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
   /**
-   * The waiter that was refused last. `#waitId` is the name of its wait, from the server's answer.
+   * The waiter that the server refused last; undefined after a grant. `#waitId` is the id of its
+   * wait on the server.
    */
   #waiter: object | undefined
   #waitId = ''
@@ -49,8 +49,8 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // True if no call of this client waits, so that the server can remove the client's place. Calls
-    // that do not wait are not in `waiters`, because they have no place.
+    // True if no call of this client waits, so that the server can remove the client's place. A
+    // call that does not wait has no place, and is never `waiters.first`.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false

@@ -5,7 +5,7 @@ import type { WhyNoPermits } from './why-no-permits.ts'
 /**
  * Makes the error of a call that did not acquire its permits within `waitMs`.
  *
- * @param why the holders of the permits; undefined if no answer during the wait contained them
+ * @param why the explanation from the last refusal; undefined if there was no recent refusal
  */
 export function permitsTimeout(
   name: string,

@@ -50,7 +50,7 @@ export interface NewSemaphoreOptions {
   ttlMs?: number
 }
 
-/** The options of an acquisition, checked and complete. */
+/** The checked options of an acquisition, with the defaults of the client. */
 export interface PermitsWanted {
   readonly permits: number
   /** The longest wait in milliseconds. 0 means one request without a wait, Infinity means no limit. */
@@ -59,7 +59,8 @@ export interface PermitsWanted {
 }
 
 /**
- * Returns the value if it is a whole number from 0 to 2,147,483,647. Throws for any other value.
+ * Returns the value if it is a whole number from `least` to 2,147,483,647. Throws
+ * `InvalidArgumentError` for any other value.
  *
  * @param call the call as users write it, for the error
  */
@@ -72,7 +73,7 @@ export function anyPermitsGiven(value: unknown, call: string): number {
   return permitsGiven(value, call, -MOST_PERMITS)
 }
 
-/** Declares the options of a call that acquires permits. */
+/** Makes a function that checks the options of a call which acquires permits. */
 function reader(call: string, waitRule: Rule<number>, others: Record<string, Rule<unknown>> = {}) {
   const read = shape(`${call}: the options`, {
     permits: or((value) => permitsGiven(value, call), 1),
@@ -100,7 +101,7 @@ export const usingArguments = reader('using(fn, options)', WAIT)
 export const tryAcquireArguments = reader('tryAcquire(options)', TRY)
 export const tryUsingArguments = reader('tryUsing(fn, options)', TRY, { otherwise: unchecked })
 
-/** Returns the arguments of `acquire` after a check: either options, or a number of permits and then options. */
+/** Checks the arguments of `acquire`: either options, or a number of permits and then options. */
 export function acquireArguments(
   first: unknown,
   options: unknown,

@@ -49,8 +49,8 @@ export class Semaphores {
   }
 
   /**
-   * Adds permits, no matter which client acquired them. If Redis does not confirm the addition, the client retries in
-   * the background.
+   * Releases permits, no matter which client acquired these permits. If Redis does not confirm the release, the client
+   * retries in the background. The client does not retry after a permanent refusal.
    */
   add(semaphore: NamedSemaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
@@ -117,9 +117,9 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Waits for all additions in flight and in the background, but at most twice
-   * `commandTimeoutMs` and 50 ms. This time is longer than for locks, because permits without leases never expire:
-   * after a short outage they must not stay acquired.
+   * Releases the permits of running work. Then waits for all additions in flight and in the
+   * background, for at most twice `commandTimeoutMs` plus 50 ms. Permits without leases never
+   * expire, so a short outage must not keep them acquired.
    */
   async shutDown(): Promise<void> {
     this.#closed = true
@@ -144,7 +144,7 @@ export class Semaphores {
     let said = `${permitsWere(change.permits)} not released`
     const failed = (failure: CallFailure) => {
       said = words(failure)
-      // The client does not send a request again that the server refuses permanently.
+      // The client does not repeat a request that the server refuses permanently.
       if (failure.permanent) return said
       return `${said}; the client retries in the background (the release counts once), so do not release again`
     }

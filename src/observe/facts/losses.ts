@@ -1,6 +1,6 @@
 import type { HoldFact, HoldOutcome } from '../../index.ts'
 
-/** The outcomes of a hold that was lost before its release. */
+/** The outcomes of holds that were lost before their release. */
 export const LOSSES = ['expired', 'gone', 'forced'] as const satisfies HoldOutcome[]
 
 /** Returns how the hold was lost; undefined if the hold was not lost. */

@@ -1,13 +1,15 @@
-/** Returns the name that telemetry reports for a lock; undefined if telemetry reports no name. */
+/**
+ * Returns the name under which telemetry reports a lock; undefined if telemetry reports no name.
+ */
 export type NameOf = (name: string) => string | undefined
 
-/** The name that replaces all further names when the limit of names is reached. */
+/** The name that replaces every further name after the limit of names is reached. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100
 
 /**
- * Returns a function that never throws. If the user's function throws or does not return text, the
+ * Returns a function that never throws. If the user's function throws or does not return text, its
  * result is undefined.
  */
 export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
@@ -22,8 +24,8 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 }
 
 /**
- * Like {@link guardedNameOf}, but after `most` different names the function returns `other`,
- * because each name adds series to the metrics store.
+ * Like {@link guardedNameOf}, but after `most` different names the function returns `other` for
+ * every new name. Each name adds series to the metrics store.
  *
  * @param overflowed called each time `other` replaces a name
  */

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * Returns a value as text for an error message. The content of objects and lists is hidden, and so
- * are the parts of a URL that may contain a password.
+ * Returns a value as text for an error message. The text hides the content of objects and lists,
+ * and the parts of a URL that may contain a password.
  */
 export function shown(value: unknown): string {
   if (typeof value === 'string') {

@@ -18,7 +18,7 @@ interface Traced {
 
 /**
  * The functions that receive the facts. `start` and `finish` of one operation receive the same
- * object. `finish` is called for every outcome.
+ * object. `finish` is called after every outcome.
  */
 type Handlers = {
   readonly [K in keyof Traced]?: {
@@ -28,8 +28,8 @@ type Handlers = {
 } & { readonly settled?: (fact: SettledFact) => void }
 
 /**
- * Calls the handlers for all activity of the clients in this process. An error of a handler is
- * ignored.
+ * Calls the handlers for all activity of the clients in this process. Ignores the errors of
+ * handlers.
  *
  * @returns a function that ends the subscription
  */
@@ -44,8 +44,8 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
         // Failing telemetry must not break a lock.
       }
     }
-    // A subscription by the name of the channel keeps the channel in memory. Otherwise the channel
-    // and its subscription could be garbage-collected.
+    // A subscription by name keeps the channel in memory. Otherwise the channel could be
+    // garbage-collected together with its subscription.
     listen(name, guarded)
     endings.push(() => unsubscribe(name, guarded))
   }

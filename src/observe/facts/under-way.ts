@@ -7,9 +7,10 @@ export class UnderWay<Fact extends object, Labels> {
   }
 
   /**
-   * Removes an operation.
+   * Removes an operation that has ended.
    *
-   * @returns its labels and its duration in seconds; undefined if the operation is not under way
+   * @returns the labels and the duration of the operation, in seconds; undefined if it was not
+   * under way
    */
   finished(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)
@@ -18,13 +19,13 @@ export class UnderWay<Fact extends object, Labels> {
   }
 
   /**
-   * Returns for each labels object the number of operations, and the age of the oldest operation in
-   * seconds. Two objects count separately, even when their labels are equal.
+   * Returns, for each labels object, the number of operations, and the age of the oldest operation
+   * in seconds. Two objects count separately, even when their labels are equal.
    */
   counts(): Map<Labels, { count: number; oldest: number }> {
     const counts = new Map<Labels, { count: number; oldest: number }>()
-    // The map has the operations in the order in which they began, so the first operation of each
-    // labels object is the oldest.
+    // The map contains the operations in the order in which they began, so the first operation of
+    // each labels object is the oldest.
     for (const { labels, since } of this.#begun.values()) {
       const one = counts.get(labels)
       if (one === undefined) counts.set(labels, { count: 1, oldest: secondsSince(since) })

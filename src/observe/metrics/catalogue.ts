@@ -8,19 +8,19 @@ import {
 } from 'prom-client'
 import { HOLDS, REQUESTS, WAITS } from '../facts/buckets.ts'
 
-/** A registry of `prom-client`, in either of its formats. */
+/** A registry of `prom-client`, in one of its two formats. */
 export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetricsContentType>
 
 /** The bounds of histograms about outages, stalls and unknown outcomes, in seconds. */
 const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Called at each scrape. Yields labels, the number of operations under way, and the age of the
- * oldest operation in seconds.
+ * Called at each scrape. For each set of labels, yields the labels, the number of operations under
+ * way, and the age of the oldest operation in seconds.
  */
 export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
 
-/** The values that are read at each scrape. */
+/** The values that each scrape reads. */
 interface Now {
   readonly holds: Ages
   readonly waits: Ages
@@ -28,15 +28,15 @@ interface Now {
 }
 
 /**
- * Creates all metrics in the registry. Throws, and adds no metric, if the registry already has a
- * metric with one of the names.
+ * Creates all metrics in the registry. If the registry already has a metric with one of the names,
+ * throws and adds no metric.
  */
 export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
   const made = new Map<string, unknown>()
   const own = (name: string, help: string, ...labelNames: string[]) => {
     const config = { name: prefix + name, help, labelNames, registers: [register] }
-    // If the name is used already, the constructor of the metric throws before this call. So
-    // `remove` never removes a metric of other code.
+    // If the registry already has the name, the constructor of the metric throws before this call.
+    // So `remove` never removes a metric of other code.
     const remember = <M>(metric: M): M => {
       made.set(config.name, metric)
       return metric
@@ -57,7 +57,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   const of = hasNames ? ['kind', 'name'] : ['kind']
   const remove = () => {
     for (const [name, metric] of made) {
-      // Other code may have replaced the metric by its own metric of this name.
+      // Other code may have replaced the metric by its own metric with this name.
       if (register.getSingleMetric(name) === metric) register.removeSingleMetric(name)
     }
   }
@@ -136,13 +136,15 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   }
 }
 
-/** Ignores errors of `collect`, because a scrape also reads metrics of other libraries. */
+/**
+ * Ignores the errors of `collect`, because the same scrape also reads metrics of other libraries.
+ */
 function guarded(collect: () => void): () => void {
   return () => {
     try {
       collect()
     } catch {
-      // Then this scrape has no values of the metric.
+      // This scrape then contains no values of the metric.
     }
   }
 }

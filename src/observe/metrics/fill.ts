@@ -21,7 +21,7 @@ export interface Filled {
 
 type Labels = Record<string, string>
 
-/** The kinds of locks that have holds. Semaphores without leases have no holds. */
+/** The kinds of locks that have holds. Permits of `getSemaphore` have no hold. */
 const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable', 'permits']
 
 /**
@@ -35,8 +35,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
-  // `UnderWay` counts operations by labels object, so equal labels must be one object. The limit of
-  // names also limits the number of these objects.
+  // `UnderWay` counts the operations of each labels object. So equal labels must be one object. The
+  // limit of names also limits the number of these objects.
   const seen = new Map<string, Labels>()
   const servers = new Map<string, Labels>()
   const agesOf = (underWay: UnderWay<object, Labels>, all = seen): Ages =>
@@ -50,8 +50,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
-  // Prometheus does not count the first value of a new series as an increase. So each series begins
-  // with 0, and an alarm notices the first loss.
+  // Prometheus does not count the first value of a new series as an increase. Because each series
+  // begins with 0, an alert notices the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }
@@ -79,7 +79,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         const { outcome, path, waitedMs } = fact
         const call = calls.finished(fact)
         if (outcome === undefined || waitedMs === undefined) return
-        // An outage concerns Redis and not one lock, so the labels have no name.
+        // An outage concerns Redis and not one lock, so its labels contain no name.
         const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
         const labels = { ...of, outcome, ...(path && { path }) }
         metrics.acquireDuration.observe(labels, waitedMs / 1_000)

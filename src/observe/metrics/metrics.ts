@@ -7,24 +7,24 @@ import { type Filled, fill } from './fill.ts'
 /** The options of `collectMetrics`. */
 export interface MetricsOptions {
   /**
-   * The registry that receives the metrics; by default `register` of `prom-client`, the registry of
-   * the whole process.
+   * The registry that receives the metrics. By default, `register` of `prom-client`: the registry
+   * of the whole process.
    */
   register?: AnyRegistry | undefined
   /**
-   * The beginning of the metrics' names; `holdfast_` by default. The rules and the dashboard of the
-   * package need the default.
+   * The prefix of the names of all metrics; `holdfast_` by default. The rules and the Grafana
+   * dashboard of the package need the default.
    */
   prefix?: string | undefined
   /**
    * Returns the label `name` for the name of a lock. Return groups, such as `order` for
-   * `order:1001`, because each name creates 20 to 60 series in Prometheus. The label is left out if
-   * the function returns undefined or throws, and without a function.
+   * `order:1001`, because each name creates 20 to 60 series in Prometheus. The metrics have no
+   * label `name` without a function, and if the function returns undefined or throws.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /**
-   * The largest number of different names that `nameOf` may return. All further names are reported
-   * as `other`. 100 by default.
+   * The largest number of different names that `nameOf` may return. The metrics report all further
+   * names as `other`. 100 by default.
    */
   mostNames?: number | undefined
 }
@@ -39,7 +39,7 @@ export interface Metrics {
 
 /**
  * The metrics of one registry and one prefix. This object is a property of the first metric. So
- * other copies of this module find the object, and the object disappears with the metric.
+ * other copies of this module find the object, and it disappears together with the metric.
  */
 interface Running {
   readonly filled: Filled
@@ -51,9 +51,9 @@ const RUNNING = Symbol.for('holdfast.metrics')
 
 /**
  * Creates metrics of `prom-client`, and fills them with the activity of all clients in this process
- * until `stop()`. Call it before locks are held, because gauges do not count earlier holds. A
- * second call for the same registry and prefix shares the metrics of the first call. An error in
- * the metrics never affects a lock.
+ * until `stop()`. Call this function before locks are held, because gauges do not count earlier
+ * holds. A second call for the same registry and prefix shares the metrics of the first call. An
+ * error in the metrics never affects a lock.
  *
  * Throws a `TypeError` for invalid options, and if a second call has another `nameOf` or
  * `mostNames` than the first call. Throws the error of `prom-client` if other code has registered a

@@ -20,16 +20,16 @@ export const ATTRIBUTES = {
 const failures: readonly (AcquireOutcome | undefined)[] = ['outage', 'closed', 'failed']
 
 /**
- * Returns the error type of a call that failed; otherwise undefined. A call that finds the lock
- * held, or that stops its wait, has not failed.
+ * Returns the error type of a call that failed; otherwise undefined. A call has not failed if the
+ * lock was held, or if its caller stopped the wait.
  */
 export function failureOf({ outcome, error }: AcquireFact): string | undefined {
   return failures.includes(outcome) ? errorType(error, outcome) : undefined
 }
 
 /**
- * Returns the code or the name of an error. The message is not used, because it would contain the
- * name of the lock.
+ * Returns the code or the name of an error, and not its message, because the message may contain
+ * the name of the lock.
  *
  * @param otherwise the result if the error has neither a code nor a name
  */

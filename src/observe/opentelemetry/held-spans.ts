@@ -3,21 +3,21 @@ import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
 /**
- * The largest number of entries for spans that have ended. A waiter often looks for the span of its
- * holder shortly after the end of the hold.
+ * The largest number of entries in `#ended`. A waiter often looks for the span of its holder
+ * shortly after the end of the hold.
  */
 const MOST_ENDED = 1_000
 
 /**
- * The spans of the holds of this process. A waiter in this process finds the span here. A waiter in
- * another process reads the span from the note of the owner.
+ * The spans of the holds of this process. Waiters in this process find the spans here. Waiters in
+ * other processes read a span from the note of the owner.
  */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
   readonly #ended = new Map<string, SpanContext>()
   /**
-   * The spans of each owner's holds. An owner has one note for all of its locks, with the span of
-   * its latest hold. When this hold ends, the note gets the span of the hold before it.
+   * The spans of the holds of each owner. An owner has one note for all of its locks, with the span
+   * of its latest hold. When this hold ends, the note gets the span of the previous hold.
    */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 
@@ -48,7 +48,8 @@ export class HeldSpans {
   /**
    * Returns the span of a hold; undefined if the span is unknown.
    *
-   * @param holder the owner as `<clientId>:<owner>`; undefined for the hold of this lock that ended
+   * @param name the name of the lock
+   * @param holder the owner as `<clientId>:<owner>`. Undefined for the hold of the lock that ended
    * last
    */
   find(name: string, holder?: string): SpanContext | undefined {
@@ -63,7 +64,7 @@ export class HeldSpans {
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
   }
 
-  /** Forgets all spans, and removes the notes of all current holds. */
+  /** Forgets all spans, and removes the notes of all holds that have not ended. */
   clear(): void {
     for (const own of this.#byOwner.values()) {
       for (const { notes, owner } of own.keys()) notes?.set(owner, undefined)

@@ -5,11 +5,11 @@ import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
 /**
- * The interval at which waits are checked, in milliseconds. A shorter wait causes no request,
- * because the link of a short wait is not worth a request.
+ * The interval between two checks of all waits, in milliseconds. A wait that is shorter than this
+ * causes no request, because its link is not worth a request.
  */
 const LOOK_EVERY_MS = 50
-/** The longest delay of a span's end, and of the answer to one request, in milliseconds. */
+/** The longest delay before a span is ended, and the time limit of one request, in milliseconds. */
 const LONGEST_MS = 1_000
 const MOST_LINKS = 8
 const MOST_REQUESTS = 64
@@ -19,16 +19,16 @@ interface Wait {
   readonly links: Set<string>
   readonly since: number
   /**
-   * Earliest time of the next request for the holder's note, on the clock of `performance.now()`.
-   * The pause doubles after each request, because many holders have no note.
+   * Earliest time of the next request for the holder's note, in milliseconds on the clock of
+   * `performance.now()`. The pause doubles after each request, because many holders have no note.
    */
   readAt: number
   pauseMs: number
 }
 
 /**
- * Adds links to the span of each wait. The links point to the spans of the holders that the wait is
- * for.
+ * Adds links to the span of each wait. The links lead to the spans of the holds for which the call
+ * waits.
  */
 export class HolderLinks {
   readonly #held: HeldSpans
@@ -50,8 +50,9 @@ export class HolderLinks {
   }
 
   /**
-   * Ends the span, with the current time as its end. If a link is missing, first reads the note of
-   * the holder, for at most {@link LONGEST_MS}.
+   * Ends the span, with the current time as its end. If the link for the holder is missing, first
+   * reads the note of the holder, which takes at most {@link LONGEST_MS}. A short wait reads no
+   * note.
    */
   waitEnded(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
@@ -71,7 +72,7 @@ export class HolderLinks {
     void this.#readNote(wait, fact).then(guarded(endSpan))
   }
 
-  /** Ends all delayed spans now. Later answers add no link. */
+  /** Ends all delayed spans at once. Answers that arrive later add no link. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -83,7 +84,10 @@ export class HolderLinks {
     this.#timer ??= inBackground(() => setTimeout(() => this.#readNotes(), LOOK_EVERY_MS).unref())
   }
 
-  /** Reads the notes while the calls wait, because a holder removes its note when its hold ends. */
+  /**
+   * Reads the notes of holders while the calls wait, because a client removes the note when the
+   * hold ends.
+   */
   #readNotes(): void {
     this.#timer = undefined
     const now = performance.now()
@@ -97,13 +101,13 @@ export class HolderLinks {
   }
 
   /**
-   * True if the wait needs no request: its link exists, it has `MOST_LINKS` links, or no holder is
-   * known. If the span of the holder is in memory, adds the link first.
+   * True if the wait needs no request: it has a link for the holder, it has `MOST_LINKS` links, or
+   * the holder is unknown. If the span of the holder is in memory, adds the link first.
    */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // The call waited behind other calls of its client. So the server never reported a holder to
-      // this call.
+      // The call waited behind other calls of its client, so the server never told this call the
+      // holder.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -138,7 +142,7 @@ function link({ span, links }: Wait, holder: string, context: SpanContext): void
 }
 
 /**
- * Reads a note within {@link LONGEST_MS}, so that a request without an answer does not use up
+ * Reads a note for at most {@link LONGEST_MS}. Otherwise requests without an answer would use up
  * `MOST_REQUESTS` forever.
  */
 async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
@@ -156,8 +160,8 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
 }
 
 /**
- * Calls `fn` outside the trace of the current request, because the work does not belong to this
- * request.
+ * Calls `fn` outside the trace of the running code, because the work of `fn` does not belong to
+ * this trace.
  */
 export function inBackground<T>(fn: () => T): T {
   return context.with(ROOT_CONTEXT, fn)
@@ -168,7 +172,7 @@ function guarded<A extends unknown[]>(action: (...args: A) => void): (...args: A
     try {
       action(...args)
     } catch {
-      // A span that fails must not break other code.
+      // An error of a span must not affect other code.
     }
   }
 }

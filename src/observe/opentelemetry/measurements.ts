@@ -7,7 +7,11 @@ import { subscribe } from '../facts/subscribe.ts'
 import { UnderWay } from '../facts/under-way.ts'
 import { ATTRIBUTES, errorType, failureOf } from './attributes.ts'
 
-/** @returns a function that ends the measurements */
+/**
+ * Measures all locks of this process.
+ *
+ * @returns a function that ends the measurements
+ */
 export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   const duration = (name: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } })
@@ -54,7 +58,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     options('s', 'Age of the oldest call that has no outcome yet'),
   )
 
-  // `UnderWay` counts operations by labels object, so equal labels must be one object.
+  // `UnderWay` counts the operations of each labels object, so equal labels must be one object.
   const labels = new Map<string, Attributes>()
   const labelsOf = ({ kind, name }: LockFact): Attributes => {
     const group = nameOf(name)

@@ -12,24 +12,25 @@ import { traceLocks } from './spans.ts'
 /** The options of `instrument`. */
 export interface InstrumentOptions {
   /**
-   * The provider that creates the spans; by default the global provider, which may be registered
+   * The provider that creates the spans. By default, the global provider, which may be registered
    * later.
    */
   tracerProvider?: TracerProvider | undefined
   /**
-   * The provider that creates the metrics; by default the global provider, which must be registered
-   * before.
+   * The provider that creates the metrics. By default, the global provider, which must be
+   * registered before `instrument` is called.
    */
   meterProvider?: MeterProvider | undefined
   /**
    * Returns the attribute `holdfast.lock.name` for the name of a lock. Return groups, such as
-   * `order` for `order:1001`. The attribute is left out if the function returns undefined, and
-   * without a function. Metrics use the first 100 names, and `other` for all later names.
+   * `order` for `order:1001`. Spans and metrics lack the attribute without a function, and if the
+   * function returns undefined or throws. Metrics use the first 100 names, and `other` for all
+   * later names.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
-  /** With false, no spans are created. True by default. */
+  /** False to create no spans. True by default. */
   spans?: boolean | undefined
-  /** With false, no metrics are created. True by default. */
+  /** False to create no metrics. True by default. */
   metrics?: boolean | undefined
 }
 
@@ -37,15 +38,15 @@ export interface InstrumentOptions {
 export interface Instrumentation {
   /**
    * Ends the reports. Delayed spans end at once, so call `stop` before you shut down the provider.
-   * The spans of holds and calls that are under way are dropped.
+   * The spans of holds and calls that are under way are never exported.
    */
   stop(): void
 }
 
 /**
  * Reports all locks of this process to OpenTelemetry from now on. An error in this module, in a
- * provider, in an exporter or in `nameOf` never affects a lock. Call it once: a second call reports
- * everything twice, until its `stop()`.
+ * provider, in an exporter or in `nameOf` never affects a lock. Call this function once: a second
+ * call reports everything twice, until `stop()` of its result.
  *
  * @throws TypeError for invalid options
  */
@@ -76,7 +77,7 @@ const shapes: { readonly [K in keyof Required<InstrumentOptions>]: (value: unkno
 }
 
 // This module imports no errors of the core, because the core loads ioredis. Users must be able to
-// load this module before the instrumentation of ioredis.
+// load this module before they register the instrumentation of ioredis.
 function check(options: InstrumentOptions): InstrumentOptions {
   const known = Object.keys(shapes).join(', ')
   if (typeof options !== 'object' || options === null) {

@@ -17,17 +17,21 @@ import { HolderLinks, inBackground } from './holder-links.ts'
 import { isKept } from './traceparent.ts'
 
 interface AcquireSpan {
-  /** The context of the call, which is the parent of the hold's span. */
+  /** The context of the call, which becomes the parent of the hold's span. */
   readonly parent: Context
   readonly span: Span
 }
 
-/** @returns a function that ends the tracing */
+/**
+ * Traces all locks of this process.
+ *
+ * @returns a function that ends the tracing
+ */
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // The span of a hold links to the span of the call that acquired the lock. Both spans are found
-  // by their facts.
+  // The span of a hold links to the span of the call that acquired the lock. Both maps find a span
+  // by its fact.
   const acquiring = new WeakMap<AcquireFact, AcquireSpan>()
   const spans = new WeakMap<object, Span>()
 
@@ -37,8 +41,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   }
   const fail = (span: Span, type: string | undefined) => {
     if (type === undefined) return
-    // The status has no message, because the message of the error would contain the name of the
-    // lock.
+    // The status has no message, because the message of the error may contain the name of the lock.
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(ATTRIBUTES.errorType, type)
   }
 

@@ -6,6 +6,6 @@ export const MEMORY_WORDS: ServerWords = {
   ifSilent:
     'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
   oneServer: 'client with `redis`',
-  afterConflict: ' (WRONGTYPE)',
+  conflictCode: 'WRONGTYPE',
   stepAfter: () => '',
 }

@@ -63,7 +63,10 @@ export class StuckTime {
 
   #check(): void {
     this.#isChecking = false
-    if (this.#time.awaited === 0) return
+    if (this.#time.awaited === 0) {
+      this.#waited = false
+      return
+    }
     if (this.#waited) {
       this.warn()
       return

@@ -1,14 +1,10 @@
 import { within } from '../../kit/within.ts'
 import type { AcquireAnswer } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
+import type { CallFailure } from '../call-failure.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
+import { LateVote, RestingMaster } from './no-majority.ts'
 import type { Forgot } from './vote-commands.ts'
-
-/** The reason why a master does not vote yet, for error messages. */
-const mayHaveForgotten = (leftMs: number) =>
-  'it restarted, was emptied or was a replica recently, and may have lost leases: it votes in about ' +
-  `${leftMs} ms`
 
 /** The shortest time limit of the request that enrols a master, in milliseconds. */
 const TELL_MS = 100
@@ -60,17 +56,12 @@ export class Enrolment {
       // needs the mark.
       if (votesAtUs === null) await this.#storeMark(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
-      if (leftMs < 1) {
-        throw new CallFailure(
-          'unsent',
-          'it has not voted, and no time was left to request its vote again',
-        )
-      }
+      if (leftMs < 1) throw new LateVote()
       const again = await retry(leftMs)
       if (again.kind !== 'forgot') return this.voted(again)
       votesAtUs = again.sinceUs
     }
-    throw new CallFailure('unsent', mayHaveForgotten(this.#leftMs(votesAtUs)))
+    throw new RestingMaster(this.#leftMs(votesAtUs))
   }
 
   /**

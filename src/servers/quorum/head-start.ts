@@ -100,7 +100,8 @@ export class HeadStart {
 
   /**
    * Calls `onHint` when a majority of masters, or the master that this client will ask first, has
-   * released the lock. After a release on fewer masters, calls `onHint` a moment later.
+   * released the lock. After a release on fewer masters, calls `onHint` a moment later. A master
+   * whose messages may have been missed also counts, until enough subscriptions are confirmed.
    */
   listen(onHint: (hint: Hint) => void): Subscription {
     const { majority } = this.#size

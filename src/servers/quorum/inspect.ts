@@ -1,6 +1,6 @@
 import type { HolderFacts } from '../answers.ts'
+import type { RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import type { RedisLock } from '../redis/redis-lock.ts'
 import { answersOf, type Majority, mostOften, type RequestedMasters } from './majority.ts'
 import type { Master } from './master.ts'
 import { requestAll } from './request-all.ts'
@@ -12,7 +12,7 @@ import { requestAll } from './request-all.ts'
 export async function readFromMost<F extends HolderFacts>(
   { masters, size, failure }: RequestedMasters<Master>,
   keys: LockKeys,
-  read: (lock: RedisLock) => Promise<F>,
+  read: (lock: RemoteLock) => Promise<F>,
 ): Promise<F[]> {
   const request = (master: Master) => master.read(keys, read)
   const votes = await requestAll(masters, request, (some) => {

@@ -1,7 +1,7 @@
 import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
-import { NO_MAJORITY } from './masters-words.ts'
+import { NoMajority } from './no-majority.ts'
 import type { Vote } from './request-all.ts'
 
 interface Voter {
@@ -100,10 +100,11 @@ export class Majority {
     const failed = failuresOf(votes)
     const reasons = failed.map(({ member, answer }) => `${member.label}: ${answer.message}`)
     const kinds = failed.map(({ answer }) => answer.kind)
-    const message = `${NO_MAJORITY} of ${this.all} masters; ${reasons.join('; ') || 'the votes were split'}`
+    const message = `no majority of ${this.all} masters; ${reasons.join('; ') || 'the votes were split'}`
     const isOutage = failed.some(({ answer }) => answer.isOutage)
+    const each = failed.map(({ answer }) => answer)
     const make = (kind: CallFailure['kind'], permanent: boolean) =>
-      new CallFailure(kind, message, failed[0]?.answer, permanent, isOutage)
+      new NoMajority(kind, message, each, permanent, isOutage)
     if (kinds.includes('misused')) return make('misused', true)
     if (this.refuse(votes)) {
       const kind = (['refused', 'unsupported'] as const).find((one) => kinds.includes(one))

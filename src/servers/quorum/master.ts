@@ -7,8 +7,9 @@ import type {
   Released,
   SeenHold,
 } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure, NoAnswer, NotConnected } from '../call-failure.ts'
 import { type Hint, releaseHint } from '../hint.ts'
+import type { RemoteLock } from '../lock-server.ts'
 import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
 import { labelOf } from '../redis/connection/open-client.ts'
 import { RedisLock } from '../redis/redis-lock.ts'
@@ -106,7 +107,7 @@ export class Master {
         await within(callMs, this.#attempts.answered(from.owner))
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
-        if (leftMs < 1) throw new CallFailure('unsent', 'no answer to the previous request in time')
+        if (leftMs < 1) throw new NoAnswer('unsent', 'no answer to the previous request in time')
         const inTime = { ...passing, callMs: leftMs }
         const outcome = await this.#request(() =>
           promised<HandOverAnswer>((reply) => this.#lock(keys).handOver(inTime, reply, true)),
@@ -148,7 +149,7 @@ export class Master {
     return this.#request(() => this.#lock(keys).forceRelease(seen, timeoutMs, restMs))
   }
 
-  read<F>(keys: LockKeys, read: (lock: RedisLock) => Promise<F>): Promise<F> {
+  read<F>(keys: LockKeys, read: (lock: RemoteLock) => Promise<F>): Promise<F> {
     return this.#request(() => read(this.#lock(keys)))
   }
 
@@ -221,7 +222,7 @@ export class Master {
     const { whyDown, everUp } = this.server
     if (whyDown !== undefined) return Promise.reject(whyDown)
     if (everUp) return call()
-    return Promise.reject(new CallFailure('unsent', 'it is not connected yet'))
+    return Promise.reject(new NotConnected('unsent', 'it is not connected yet'))
   }
 
   /** Rejects if another master is the same server, because a server has one vote. */

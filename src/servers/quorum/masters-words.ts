@@ -1,28 +1,32 @@
-import { REDIS_WORDS } from '../redis/connection/redis-words.ts'
+import { type CallFailure, NoAnswer, NotConnected } from '../call-failure.ts'
+import { REDIS_WORDS, stepAfterAny } from '../redis/connection/redis-words.ts'
 import type { ServerWords } from '../server-words.ts'
+import { LateVote, NoMajority, RestingMaster } from './no-majority.ts'
 
-/** The beginning of each failure that contains the reason of each master. */
-export const NO_MAJORITY = 'no majority'
+type Failures = readonly CallFailure[]
+
+/** Returns a function that is true if one of the failures, or its cause, has the class. */
+function hasClass(Class: abstract new (...given: never[]) => CallFailure) {
+  return (failures: Failures): boolean =>
+    failures.flatMap((one) => [one, one.cause]).some((one) => one instanceof Class)
+}
 
 /** Advice for common reasons why masters do not vote. */
-const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
+const OF_MASTERS: readonly (readonly [(failures: Failures) => boolean, string])[] = [
   [
-    /may have lost/,
+    hasClass(RestingMaster),
     'A master that may have lost leases votes automatically after that time. Find out why it restarted. ' +
       'Masters that have never been used vote at once if one client with `newDeployment: true` requests a lock ' +
       'while all of them can be reached.',
   ],
   [
-    /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT|connection (?:was down|broke)|not connected/,
+    hasClass(NotConnected),
     'If a master cannot be reached, start it, or check its address, the network and TLS.',
   ],
+  [hasClass(NoAnswer), 'If a master gives no answer, it hangs or is slow, or the network is slow.'],
+  [hasClass(LateVote), 'If no time was left to request a vote again, repeat the call.'],
   [
-    /no answer|[Tt]imeout/,
-    'If a master gives no answer, it hangs or is slow, or the network is slow.',
-  ],
-  [/no time was left/, 'If no time was left to request a vote again, repeat the call.'],
-  [
-    /votes were split/,
+    (failures) => failures.length === 0,
     'Split votes mean that several clients requested the lock at once: try again, or set a `waitMs`.',
   ],
 ]
@@ -31,12 +35,17 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
  * Returns the advice for a failure that contains the reason of each master; undefined for other
  * failures.
  */
-function stepOfMasters(reasons: string): string | undefined {
-  if (!reasons.startsWith(NO_MAJORITY)) return undefined
-  const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
-  const words = REDIS_WORDS.stepAfter(reasons).trim()
+function stepOfMasters(failure: unknown): string | undefined {
+  if (!(failure instanceof NoMajority)) return undefined
+  const { reasons } = failure
+  const steps = OF_MASTERS.flatMap(([isReason, step]) => (isReason(reasons) ? [step] : []))
+  const words = stepAfterAny(reasons).trim()
   const all = words === '' ? steps : [...steps, words]
   return [...all, 'More: docs/how-to/independent-masters.md#errors.'].join(' ')
 }
 
-export const MASTERS_WORDS: ServerWords = { ...REDIS_WORDS, stepOfMasters }
+export const MASTERS_WORDS: ServerWords = {
+  ...REDIS_WORDS,
+  stepAfter: (failure) => stepAfterAny(failure instanceof NoMajority ? failure.reasons : [failure]),
+  stepOfMasters,
+}

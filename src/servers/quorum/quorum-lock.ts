@@ -10,7 +10,6 @@ import type {
 import type { Hint } from '../hint.ts'
 import type { RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import type { RedisLock } from '../redis/redis-lock.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
@@ -97,12 +96,12 @@ export class QuorumLock implements RemoteLock {
   }
 
   async peek(callMs: number): Promise<HolderFacts> {
-    const read = (lock: RedisLock) => lock.peek(this.#all.callMs(callMs))
+    const read = (lock: RemoteLock) => lock.peek(this.#all.callMs(callMs))
     return this.#all.size.holderOf(await readFromMost(this.#all, this.#keys, read))
   }
 
   async inspect(callMs: number): Promise<LockFacts> {
-    const read = (lock: RedisLock) => lock.inspect(this.#all.callMs(callMs))
+    const read = (lock: RemoteLock) => lock.inspect(this.#all.callMs(callMs))
     return this.#all.size.factsOf(await readFromMost(this.#all, this.#keys, read))
   }
 

@@ -18,6 +18,7 @@ interface ChannelMasters extends RequestedMasters<Master> {
 export function requestChannel(all: ChannelMasters): RequestChannel {
   const { masters, size, failure } = all
   return {
+    name: masters[0]?.server.requests.name ?? '',
     async send(clientId, message, callMs) {
       const oneMs = all.callMs(callMs)
       const send = async ({ server }: Master) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
-import { CallFailure } from '../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../call-failure.ts'
 
 /** The outcome of one call. The work of the call says what the server may have done. */
 export interface CallOutcome {
@@ -32,7 +32,7 @@ export function answerInTime<T>(
     let mayHaveChanged = false
     const giveUp = (): CallFailure => {
       const kind = mayHaveChanged ? 'unknown' : 'unsent'
-      failure ??= new CallFailure(kind, `no answer within ${Math.round(callMs)} ms`)
+      failure ??= new NoAnswer(kind, `no answer within ${Math.round(callMs)} ms`)
       reject(failure)
       return failure
     }

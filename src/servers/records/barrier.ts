@@ -1,4 +1,5 @@
 import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { ServerKind } from '../server-kind.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
 import { isEmpty, sizeOf } from './plain-data.ts'
@@ -27,7 +28,7 @@ interface BarrierState {
   readonly outcomes: StoredResults<'left' | 'passed'>
 }
 
-const WHAT = 'a cyclic barrier'
+const WHAT = WHAT_HAS_IT.barrier
 
 const PART: RecordPart<BarrierState> = {
   name: 'barrier',
@@ -96,7 +97,6 @@ const channelOf = (rawName: string) => `barrier ${rawName}`
 
 export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
   name: 'barrier',
-  what: WHAT,
   onRecords({ store }) {
     return (rawName) => {
       const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>

@@ -1,12 +1,10 @@
 import type { ElectionChannel } from '../election-channel.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
 import type { ServerKind } from '../server-kind.ts'
 
 const channelOf = (rawName: string) => `election ${rawName}`
 
 export const ELECTION: ServerKind<(rawName: string) => ElectionChannel> = {
   name: 'election',
-  what: WHAT_HAS_IT.lock,
   onRecords:
     ({ store }) =>
     (rawName) => ({

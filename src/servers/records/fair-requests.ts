@@ -6,7 +6,6 @@ import type {
   LocalPlaces,
   RemoteFairLock,
 } from '../fair-server.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
 import type { Remaining } from '../remaining.ts'
 import { replyWith } from '../reply.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'
@@ -92,6 +91,5 @@ class RecordFairServer implements FairServer {
 
 export const FAIR: ServerKind<FairServer> = {
   name: 'fair',
-  what: WHAT_HAS_IT.lock,
   onRecords: (client) => new RecordFairServer(client),
 }

@@ -1,6 +1,6 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS, type FairAttempt, type LocalPlaces } from '../fair-server.ts'
-import { hasThisName, WHAT_HAS_IT } from '../number-kind.ts'
+import { hasThisName, WHAT_HAS_IT } from '../name-conflict.ts'
 import { clientOf } from '../owner-id.ts'
 import { endsInMs } from '../remaining.ts'
 import type { LoweredHold } from '../requests.ts'

@@ -1,7 +1,7 @@
 import type { LatchFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { OnceRequest } from '../once-request.ts'
 import { FOREVER } from '../record-store.ts'
 import type { ServerKind } from '../server-kind.ts'
@@ -151,7 +151,6 @@ const channelOf = (rawName: string) => `latch ${rawName}`
 
 export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = {
   name: 'latch',
-  what: WHAT,
   onRecords({ store }) {
     return (rawName) => {
       const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>

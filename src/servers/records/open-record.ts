@@ -1,5 +1,4 @@
-import { CallFailure } from '../call-failure.ts'
-import { hasThisName } from '../number-kind.ts'
+import { hasThisName, NameConflict } from '../name-conflict.ts'
 import type { NameRecord, RecordStore, ServerMoment, StoreMessage } from '../record-store.ts'
 import { timeUs } from './moments.ts'
 
@@ -24,13 +23,22 @@ export class OpenRecord {
   readonly moment: ServerMoment
   readonly #record: NameRecord
   readonly #messages: StoreMessage[]
+  readonly #conflictCode: string
   readonly #states = new Map<RecordPart<object>, object>()
 
-  constructor(rawName: string, record: NameRecord, moment: ServerMoment, messages: StoreMessage[]) {
+  /** @param conflictCode as in `ServerWords` */
+  constructor(
+    rawName: string,
+    record: NameRecord,
+    moment: ServerMoment,
+    messages: StoreMessage[],
+    conflictCode: string,
+  ) {
     this.rawName = rawName
     this.#record = record
     this.moment = moment
     this.#messages = messages
+    this.#conflictCode = conflictCode
   }
 
   get nowMs(): number {
@@ -78,7 +86,14 @@ export class OpenRecord {
    */
   refuseOthers(...own: string[]): void {
     const { what } = this
-    if (what !== undefined && !own.includes(what)) throw refusal(what)
+    if (what !== undefined && !own.includes(what)) throw this.conflict(what)
+  }
+
+  /** Makes the error for a name that another kind uses. */
+  conflict(what: string): NameConflict {
+    const words = hasThisName(what)
+    const code = this.#conflictCode
+    return new NameConflict(words, code === '' ? words : `${code} ${words}`)
   }
 
   /** Writes the parts back to the record. */
@@ -94,11 +109,6 @@ export class OpenRecord {
       else if (record.use?.part === name) record.use = undefined
     }
   }
-}
-
-/** The error for a name that another kind uses. */
-export function refusal(what: string): CallFailure {
-  return new CallFailure('refused', hasThisName(what), undefined, true)
 }
 
 /** @param callMs as in `RecordStore.transact` */
@@ -124,12 +134,13 @@ export function changeRecords<T>(
   change: (recordOf: (rawName: string) => OpenRecord) => T,
 ): Promise<T> {
   const different = [...new Set(names)]
+  const { conflictCode } = store.words
   return store.transact(different, callMs, (records, moment) => {
     const messages: StoreMessage[] = []
     const opened = new Map(
       different.map((name, n) => {
         const record = records[n] as NameRecord
-        return [name, new OpenRecord(name, record, moment, messages)]
+        return [name, new OpenRecord(name, record, moment, messages, conflictCode)]
       }),
     )
     const answer = change((rawName) => opened.get(rawName) as OpenRecord)

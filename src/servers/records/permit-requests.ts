@@ -1,6 +1,6 @@
 import type { LeaseToRenew, Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import { permitsId } from '../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type {
@@ -88,7 +88,6 @@ class RecordPermits implements RemotePermits {
 
 export const PERMITS: ServerKind<PermitServer> = {
   name: 'permits',
-  what: WHAT_HAS_IT.permits,
   onRecords: (client) => ({
     ownerId: permitsId,
     pool: (rawName) => new RecordPermits(client, rawName),

@@ -1,5 +1,5 @@
 import type { Released } from '../answers.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { PermitAnswer } from '../permit-pool.ts'
 import type { PermitChange, Remembered } from '../permit-server.ts'
 import type { Remaining } from '../remaining.ts'

@@ -1,5 +1,5 @@
 import { type Hint, MISSED } from '../hint.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import { permitIds } from '../permit-ids.ts'
 import { FOREVER, type RecordStore } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'

@@ -1,5 +1,4 @@
-import { CallFailure } from '../call-failure.ts'
-import { hasThisName, WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import { isUpgradable, isWriter } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
 import { leftMs } from './moments.ts'
@@ -54,8 +53,7 @@ export const READ_WRITE_PART: RecordPart<ReadWriteHolds> = {
  */
 export function readWriteOf(record: OpenRecord, admitsLocks = false): ReadWriteHolds {
   if (record.what === WHAT_HAS_IT.lock && !admitsLocks) {
-    const why = hasThisName('a lock that is no read-write lock')
-    throw new CallFailure('refused', why, undefined, true)
+    throw record.conflict('a lock that is no read-write lock')
   }
   record.refuseOthers(WHAT, WHAT_HAS_IT.lock)
   return record.part(READ_WRITE_PART)

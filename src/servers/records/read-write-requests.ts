@@ -1,6 +1,5 @@
 import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
 import { type LockSide, sideId } from '../owner-id.ts'
 import type {
   ReadWriteServer,
@@ -108,7 +107,6 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
 
 export const READ_WRITE: ServerKind<ReadWriteServer> = {
   name: 'read-write',
-  what: WHAT_HAS_IT.readWrite,
   onRecords: (client) => ({
     ownerId: sideId,
     lock: (rawName) => new RecordReadWriteLock(client, rawName),

@@ -45,6 +45,7 @@ export class RecordServer<S extends RecordStore> implements LockServer {
     if (store.address !== undefined) this.address = store.address
     this.pendingReleases = new PendingReleases(callMs, label, store.clock)
     this.requests = {
+      name: requestChannel('<id>'),
       send: (clientId, message, callMs) => store.publish(requestChannel(clientId), message, callMs),
       listen: (clientId, onMessage) => store.listen(requestChannel(clientId), onMessage),
     }

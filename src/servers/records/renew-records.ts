@@ -9,7 +9,7 @@ import { changeRecords, type OpenRecord } from './open-record.ts'
  * Renews several leases in one request.
  *
  * @param renew renews the lease of one owner, and returns the remaining time of the lease
- * @returns for each lease its remaining time, `gone`, or the failure of its request
+ * @returns for each lease its remaining time, `gone`, or the failure of the request
  */
 export function renewRecords(
   store: RecordStore,

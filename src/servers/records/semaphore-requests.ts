@@ -1,6 +1,5 @@
 import type { Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
 import { permitsId } from '../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import { type Reply, replyWith } from '../reply.ts'
@@ -193,6 +192,5 @@ type StoredVerb<T> = (record: OpenRecord, request: StoredChange) => T
 
 export const SEMAPHORE: ServerKind<SemaphoreServer> = {
   name: 'semaphore',
-  what: WHAT_HAS_IT.semaphore,
   onRecords: (client) => new RecordSemaphores(client),
 }

@@ -1,5 +1,5 @@
 import type { Released, SemaphoreFacts } from '../answers.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { PermitAnswer } from '../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../semaphore-server.ts'
 import type { OpenRecord } from './open-record.ts'

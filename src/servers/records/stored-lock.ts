@@ -1,6 +1,6 @@
 import type { Held, HolderFacts } from '../answers.ts'
 import { RELEASED } from '../hint.ts'
-import { WHAT_HAS_IT } from '../number-kind.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import { FOREVER } from '../record-store.ts'
 import { endsInMs, type Remaining, shownTtlMs } from '../remaining.ts'
 import { extendCounter, lastToken, type TokenTerms } from './counter.ts'

@@ -1,4 +1,5 @@
 import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
+import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { Subscription } from '../subscription.ts'
 import { derived, NAMES } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
@@ -42,8 +43,8 @@ class RedisBarrier implements RemoteBarrier {
   }
 }
 
-export const redisBarrier: Omit<RedisKind, 'what'> = {
+export const redisBarrier: RedisKind = {
   type: 'zset',
-  mark: NAMES.barrier.state,
+  mark: { prefix: NAMES.barrier.state, what: WHAT_HAS_IT.barrier },
   open: (server) => (rawName: string) => new RedisBarrier(server, rawName),
 }

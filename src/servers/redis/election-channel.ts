@@ -5,7 +5,7 @@ import type { RedisKind } from './calls/redis-kind.ts'
  * Announces leaders. In a cluster with sharded channels, the messages stay in the shard of the
  * election's lock.
  */
-export const redisElection: Omit<RedisKind, 'what'> = {
+export const redisElection: RedisKind = {
   type: 'hash',
   open: (server) => (rawName: string) => {
     const channel = electionChannelOf(rawName)

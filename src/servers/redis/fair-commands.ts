@@ -121,7 +121,7 @@ class RedisFairServer implements FairServer {
   }
 }
 
-export const redisFair: Omit<RedisKind, 'what'> = {
+export const redisFair: RedisKind = {
   type: 'hash',
   open: (server, client) => new RedisFairServer(server, client),
 }

@@ -170,7 +170,7 @@ function isOver(answer: { readonly kind: string }): answer is RoundOver {
   return answer.kind === 'over'
 }
 
-export const redisLatch: Omit<RedisKind, 'what'> = {
+export const redisLatch: RedisKind = {
   type: 'string',
   open: (server) => (rawName: string) => new RedisLatch(server, rawName),
 }

@@ -54,6 +54,7 @@ export class RedisServer implements LockServer {
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
   readonly requests: RequestChannel = {
+    name: requestsOf('<id>'),
     send: async (clientId, message, callMs) => {
       const listeners = await this.publish(requestsOf(clientId), message, callMs)
       const { clustered, sharded } = this.#connection

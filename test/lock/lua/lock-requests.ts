@@ -1,4 +1,3 @@
-import { lockAndCounter } from '../../../src/servers/redis/calls/keys.ts'
 import {
   type Arguments,
   admin,
@@ -8,6 +7,7 @@ import {
   run,
   type Value,
 } from '../../lua/run-script.ts'
+import { counterOf } from '../../support/promised-keys.ts'
 import * as scripts from '../../support/scripts.ts'
 
 export const taking = { owner: 'c:1', leaseMs: 10_000, notAfterUs: NEVER, counterMs: COUNTER_MS }
@@ -47,7 +47,7 @@ export const renew = (
   admin.eval(
     scripts.renew.source,
     2 * seats.length,
-    ...seats.flatMap(([key]) => lockAndCounter(key)),
+    ...seats.flatMap(([key]) => [key, counterOf(key)]),
     leaseMs,
     counterMs,
     ...seats.map(([, owner]) => owner),

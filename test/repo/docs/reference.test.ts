@@ -97,6 +97,7 @@ describe('the page about options', () => {
       'TryLockOptions',
       'TryUsingOptions',
       'WatchdogThreadOptions',
+      'WhenFreeOptions',
     ])
   })
 

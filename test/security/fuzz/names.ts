@@ -11,6 +11,7 @@ import {
   queueKeys,
   readWriteKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
+import { nameRule } from '../../../src/servers/redis/name-rule.ts'
 import { fieldsOf, type NewEntry, readEntry } from '../../../tools/history/entry.ts'
 import { matcherOf } from '../../../tools/inspection/glob.ts'
 import { lockOf } from '../../../tools/inspection/redis/key-names.ts'
@@ -147,7 +148,7 @@ export const NAMES: readonly Target[] = [
   }),
   target('names', 6, fc.tuple(anything, texts), ([prefix, name]) => {
     const given = typeof prefix === 'string' ? prefix : ''
-    const raw = orRefusal(() => rawNameOf(name, given, true))
+    const raw = orRefusal(() => rawNameOf(name, given, nameRule(true)))
     if (raw === undefined) return
     same(raw, given + name, 'the raw name')
     const { counter, channel } = lockKeys(raw)
@@ -162,7 +163,7 @@ export const NAMES: readonly Target[] = [
   target('escaped names', 4, fc.tuple(texts, texts), ([text, other]) => {
     const name = escapeName(text)
     if (/[{}:\p{Cc}]/u.test(name) || name === '') throw new Error(`Not escaped: ${name}`)
-    rawNameOf(`a:${name}`, '', true)
+    rawNameOf(`a:${name}`, '', nameRule(true))
     const back = name
       .replace(/^%-$/, '')
       .replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/g, (_, four, two) =>

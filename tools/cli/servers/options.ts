@@ -3,7 +3,7 @@ import { openInspection } from '../../inspection/redis/redis-inspection.ts'
 import { readWhere, WHERE_OPTIONS } from '../../servers/where.ts'
 import { wholeNumber } from '../command/arguments.ts'
 
-export { WHERE_USAGE } from '../../servers/where.ts'
+export { isUrl, WHERE_USAGE } from '../../servers/where.ts'
 
 /** The options of every command that looks at locks. */
 export const LOOK_OPTIONS = {
@@ -16,8 +16,6 @@ export const LOOK_OPTIONS = {
 export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
-
-export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
 /** The options of a command that looks at locks, with the values that the user gave. */
 export interface ReadOptions {

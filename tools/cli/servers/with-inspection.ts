@@ -34,7 +34,8 @@ export async function withInspection(
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
   const { message } = error
-  // A release by force puts the name of the lock and the address before the answer of the server.
+  // The message of a failed release by force begins with the name of the lock. Each answer of a
+  // server follows its address and a colon.
   if (!/(?:^|: )NOPERM /.test(message)) return message
   return `${message}\ndocs/reference/acl.md lists the rights that a login needs.`
 }

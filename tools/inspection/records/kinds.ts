@@ -1,4 +1,5 @@
 import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
+import { WHAT_HAS_IT } from '../../../src/servers/name-conflict.ts'
 import type { RowKind } from '../../kinds/all.ts'
 import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
@@ -13,11 +14,11 @@ interface FoundName extends Concluded {
 type ReadKind = (client: Holdfast, name: string, nowMs: number) => Promise<FoundName | null>
 
 /**
- * The kinds, in the order in which they are tried. A client refuses to read a name that another
- * kind uses. Each free name with a token counts as a lock, so the lock is last.
+ * A reader for each kind, by the words of the kind's name in errors. A free name with a token counts
+ * as a lock, so the lock is last.
  */
-export const READ_KINDS: readonly ReadKind[] = [
-  async function permits(client, name) {
+const READERS: Readonly<Record<string, ReadKind>> = {
+  async [WHAT_HAS_IT.permits](client, name) {
     const found = await client.getPermitExpirableSemaphore(name).inspect()
     const { permits: total, available, taken, holders, waiting } = found
     if (total === null && waiting.length === 0) return null
@@ -31,25 +32,25 @@ export const READ_KINDS: readonly ReadKind[] = [
       isSet: total !== null,
     }
   },
-  async function semaphore(client, name) {
+  async [WHAT_HAS_IT.semaphore](client, name) {
     const { isSet, available, waiting } = await client.getSemaphore(name).inspect()
     if (!isSet && waiting.length === 0) return null
     const queue = waiting.map(waiterForPermits)
     const count = { available, taken: null, toGo: null }
     return { kind: 'semaphore', queue, count, isSet }
   },
-  async function latch(client, name) {
+  async [WHAT_HAS_IT.latch](client, name) {
     const { count: toGo, waiters } = await client.getCountDownLatch(name).inspect()
     if (toGo === 0) return null
     return { kind: 'latch', listeners: waiters, count: { available: 0, taken: null, toGo } }
   },
-  async function barrier(client, name) {
+  async [WHAT_HAS_IT.barrier](client, name) {
     const { arrived, parties } = await client.getCyclicBarrier(name).inspect()
     if (parties === null) return null
     const count = { available: 0, taken: arrived, toGo: Math.max(0, parties - arrived) }
     return { kind: 'barrier', unread: arrived, count }
   },
-  async function readWrite(client, name) {
+  async [WHAT_HAS_IT.readWrite](client, name) {
     const found = await client.getReadWriteLock(name).inspect()
     const { mode, holders, waitingToRead, waitingToWrite } = found
     const queue = [
@@ -64,7 +65,7 @@ export const READ_KINDS: readonly ReadKind[] = [
       mode: mode ?? undefined,
     }
   },
-  async function lock(client, name, nowMs) {
+  async [WHAT_HAS_IT.lock](client, name, nowMs) {
     const found = await client.getLock(name).inspect()
     const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
     if (holder === null && token === null && queueLength === 0) return null
@@ -83,7 +84,19 @@ export const READ_KINDS: readonly ReadKind[] = [
       listeners: waiters,
     }
   },
-]
+}
+
+/**
+ * Returns the readers of all kinds, in the order in which they are tried. A client refuses to read a
+ * name that another kind uses.
+ *
+ * @param what the words for the kind that uses the name; undefined if no kind uses the name
+ */
+export function readersOf(what: string | undefined): readonly ReadKind[] {
+  const likely = READERS[what ?? '']
+  const all = Object.values(READERS)
+  return likely === undefined ? all : [likely, ...all.filter((reader) => reader !== likely)]
+}
 
 function holderOf(
   owner: string,

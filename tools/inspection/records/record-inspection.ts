@@ -1,7 +1,7 @@
 import { connectToRecords } from '../../../src/connect-records.ts'
 import { Holdfast } from '../../../src/index.ts'
 import { CallFailure } from '../../../src/servers/call-failure.ts'
-import { conflictIn } from '../../../src/servers/number-kind.ts'
+import { NameConflict } from '../../../src/servers/name-conflict.ts'
 import { readClientInfo } from '../../../src/servers/presence.ts'
 import type { RecordStore } from '../../../src/servers/record-store.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
@@ -27,7 +27,7 @@ import { refuseForce } from '../refuse-force.ts'
 import { waitsIn } from '../reported-waits.ts'
 import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
-import { READ_KINDS } from './kinds.ts'
+import { readersOf } from './kinds.ts'
 
 /** The time limit of a request, in milliseconds. */
 const CALL_MS = 1_000
@@ -46,6 +46,7 @@ export class RecordInspection implements Inspection {
   readonly #openStore: () => RecordStore
   readonly #server: RecordServer<RecordStore>
   readonly #client: Holdfast
+  /** How many requests were sent. */
   #commands = 0
 
   /**
@@ -69,6 +70,7 @@ export class RecordInspection implements Inspection {
     try {
       for await (const names of this.#server.store.list(prefix, CALL_MS)) {
         signal?.throwIfAborted()
+        this.#commands++
         const keys = names.filter(isMeant)
         if (keys.length === 0) continue
         const rows = await this.read(keys)
@@ -93,8 +95,8 @@ export class RecordInspection implements Inspection {
   }
 
   async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
-    const nowMs = await this.#read(key, (record) => record.nowMs)
-    const found = await this.#find(key, nowMs)
+    const use = await this.#read(key, ({ nowMs, what }) => ({ nowMs, what }))
+    const found = await this.#find(key, use)
     if (found === null) return null
     // The token is read after the holders. So it is not below the token of any of these holders.
     const token = await this.#read(key, lastToken)
@@ -124,6 +126,7 @@ export class RecordInspection implements Inspection {
   }
 
   async #read<T>(key: string, read: (record: OpenRecord) => T): Promise<T> {
+    this.#commands++
     try {
       return await changeRecord(this.#server.store, key, CALL_MS, read)
     } catch (error) {
@@ -135,8 +138,8 @@ export class RecordInspection implements Inspection {
    * Tries the kinds one after the other. Returns the state from the first kind that has this name,
    * or null.
    */
-  async #find(key: string, nowMs: number): ReturnType<(typeof READ_KINDS)[number]> {
-    for (const read of READ_KINDS) {
+  async #find(key: string, { nowMs, what }: { nowMs: number; what: string | undefined }) {
+    for (const read of readersOf(what)) {
       this.#commands++
       try {
         const found = await read(this.#client, key, nowMs)
@@ -169,6 +172,7 @@ export class RecordInspection implements Inspection {
 
   async #readReports(): Promise<Reports> {
     const { reports } = this.#server.store
+    this.#commands += 2
     try {
       const [about, waits] = await Promise.all([
         reports.ofAll(ABOUT, CALL_MS),
@@ -203,7 +207,7 @@ function newClient(label: string, server: RecordServer<RecordStore>): Holdfast {
 /** True if the server refused a name because another kind uses the name. */
 function isConflict(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof CallFailure && conflictIn(cause.message) !== undefined
+  return cause instanceof NameConflict
 }
 
 /** Returns a failure of the server as a readable Error. */

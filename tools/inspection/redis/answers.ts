@@ -47,7 +47,10 @@ export function timeMsOf(time: unknown): number {
   return Number(seconds) * 1e3 + Number(micros) / 1e3
 }
 
-/** The answers of one server to the requests of all kinds about one lock. */
+/**
+ * The answers of one server to all requests about one name. The kind of the name is unknown at
+ * first, so each kind of lock adds its own requests.
+ */
 export class Answers {
   readonly found: FoundKey
   /** True for independent masters, whose tokens are counts and not times. */

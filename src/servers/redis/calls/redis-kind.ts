@@ -31,5 +31,5 @@ export interface RedisKind extends KeyOfKind {
   open(server: KindScripts, client: KindClient): object
 }
 
-/** The kinds on Redis, by the folder of the kind's scripts in lua/. */
+/** The kinds on Redis, by the name in `ServerKind`, which is the folder of the kind's scripts in lua/. */
 export type RedisKinds = ReadonlyMap<string, RedisKind>

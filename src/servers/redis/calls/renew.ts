@@ -1,5 +1,5 @@
 import type { LeaseToRenew } from '../../answers.ts'
-import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import { CallFailure } from '../../call-failure.ts'
 import type { Confirm } from '../../durability.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import type { Remaining } from '../../remaining.ts'
@@ -9,6 +9,7 @@ import * as lock from '../scripts/lock.generated.ts'
 import { odd } from '../scripts/reading.ts'
 import type { Binding } from '../scripts/script.ts'
 import { type LockKeys, lockAndCounter } from './keys.ts'
+import { oddAnswer } from './odd-answer.ts'
 import type { ScriptServer } from './script-runner.ts'
 
 /** The keys of all holds that one request renews. */
@@ -58,7 +59,7 @@ export async function renewInGroups(
         const answers = binding.read(reply)
         if (answers.length !== group.length) throw odd()
         const { name } = binding.script
-        return answers.map((one, n) => one ?? new OddAnswer(name, (reply as unknown[])[n]))
+        return answers.map((one, n) => one ?? oddAnswer(name, (reply as unknown[])[n]))
       },
     }
     const names = { keys: group.flatMap(({ rawName }) => keysOf(rawName)) }

@@ -1,5 +1,5 @@
 import { type Cluster, Command, type Redis } from 'ioredis'
-import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import { CallFailure } from '../../call-failure.ts'
 import type { Reply } from '../../reply.ts'
 import { DueCall } from '../connection/due-calls.ts'
 import { type OnWrite, watchWrites } from '../connection/node-writes.ts'
@@ -7,6 +7,7 @@ import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
 import type { Args, Binding, GivenSource, Script } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
+import { oddAnswer } from './odd-answer.ts'
 import type { ServerClock } from './server-clock.ts'
 import { isWrongType } from './wrong-type.ts'
 
@@ -132,7 +133,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
       }
       answer = this.#binding.read(reply)
     } catch (error) {
-      const odd = error instanceof CallFailure ? error : new OddAnswer(this.script.name, reply)
+      const odd = error instanceof CallFailure ? error : oddAnswer(this.script.name, reply)
       this.#reply.failed(odd)
       return
     }
@@ -150,7 +151,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     } else if (kind !== 'refused' || isOfServer(message)) {
       this.#reply.failed(failure)
     } else {
-      this.#reply.failed(new OddAnswer(this.script.name, failure))
+      this.#reply.failed(oddAnswer(this.script.name, failure))
     }
   }
 
@@ -168,7 +169,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     }
     // After a second refusal as late, the answer is not trusted: the server may have run the
     // script.
-    if (this.#wasLate) throw new OddAnswer(script.name, reply)
+    if (this.#wasLate) throw oddAnswer(script.name, reply)
     this.#wasLate = true
     this.#bySource = false
     this.#startedAt = now

@@ -1,6 +1,6 @@
 import type { CallFailure } from '../../call-failure.ts'
-import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../../number-kind.ts'
-import { codeOf, refusal } from '../connection/failure-of.ts'
+import { hasThisName, NameConflict, WHAT_HAS_IT } from '../../name-conflict.ts'
+import { codeOf } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 
@@ -12,12 +12,11 @@ export interface KeyOfKind {
   /** The type of the key in Redis, as the command TYPE answers. */
   readonly type: string
   /**
-   * The prefix of a second key, which exists while the first key has this kind. Left out if the
-   * first key is a number.
+   * A second key, which exists while the first key has this kind. Its name begins with `prefix`.
+   * Error messages name the kind by `what`, such as `a cyclic barrier`. Left out if no second key
+   * shows the kind.
    */
-  readonly mark?: string
-  /** The words in errors for a name that the kind uses. */
-  readonly what: string
+  readonly mark?: { readonly prefix: string; readonly what: string }
 }
 
 /** The keys of all kinds, by the folder of the kind's scripts in lua/. */
@@ -48,8 +47,8 @@ const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
 /**
  * True if the server refused a key of another type, and its message does not say what the key is.
  */
-export function isWrongType({ message }: CallFailure): boolean {
-  return codeOf(message) === 'WRONGTYPE' && !/ has (this|the) name/.test(message)
+export function isWrongType(failure: CallFailure): boolean {
+  return codeOf(failure.message) === 'WRONGTYPE' && !(failure instanceof NameConflict)
 }
 
 /**
@@ -76,7 +75,7 @@ export async function explained(
       if (type === 'none' || type === wanted) continue
       const what = await send((client) => whatIs(client, name, type, kinds))
       const words = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
-      return refusal(`WRONGTYPE ${words}`, failure.cause ?? failure)
+      return new NameConflict(words, `WRONGTYPE ${words}`, failure.cause ?? failure)
     }
   } catch {
     // The login may lack the right to use this command. Then the given failure is returned.
@@ -94,6 +93,11 @@ function isRawName(key: string): boolean {
 
 const hasTheName = (what: string, name: string) => `${what} has the name ${JSON.stringify(name)}`
 
+/** A key that contains only a number looks the same for all of these kinds. Another key stores the kind. */
+function isNumberKind(kind: string | null): kind is 'latch' | 'permits' | 'semaphore' {
+  return kind === 'latch' || kind === 'permits' || kind === 'semaphore'
+}
+
 async function whatIs(
   client: RedisClient,
   name: string,
@@ -105,11 +109,11 @@ async function whatIs(
     const noted = client.get(kindKey(name)).catch(() => null)
     const [text, kind] = await Promise.all([client.get(name), noted])
     if (!/^-?\d+$/.test(text ?? '')) return unknown
-    return WHAT_HAS_IT[kind as NumberKind] ?? 'a semaphore or latch (a string)'
+    return (isNumberKind(kind) && WHAT_HAS_IT[kind]) || 'a semaphore or latch (a string)'
   }
-  for (const kind of kinds.values()) {
-    if (kind.type !== type || kind.mark === undefined) continue
-    if ((await client.exists(derived(kind.mark, name))) > 0) return kind.what
+  for (const { type: ofKind, mark } of kinds.values()) {
+    if (ofKind !== type || mark === undefined) continue
+    if ((await client.exists(derived(mark.prefix, name))) > 0) return mark.what
   }
   if (type !== 'hash') return unknown
   const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)

@@ -1,6 +1,6 @@
 import { Linked, LinkedList } from '../../../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../../../kit/timers.ts'
-import { CallFailure } from '../../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { RedisClient } from './open-client.ts'
@@ -197,7 +197,7 @@ export class DueCalls {
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
     for (const call of expired) {
-      call.failed(new CallFailure('unknown', `no answer within ${Math.round(call.timeoutMs)} ms`))
+      call.failed(new NoAnswer('unknown', `no answer within ${Math.round(call.timeoutMs)} ms`))
     }
   }
 

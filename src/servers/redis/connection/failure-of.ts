@@ -1,4 +1,6 @@
-import { CallFailure } from '../../call-failure.ts'
+import { withoutFullStop } from '../../../kit/without-full-stop.ts'
+import { CallFailure, NotConnected } from '../../call-failure.ts'
+import { NameConflict } from '../../name-conflict.ts'
 import { hideLogin } from './hide-login.ts'
 
 /**
@@ -55,23 +57,40 @@ export function failureOf(error: unknown): CallFailure {
     /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s.exec(message) ?? []
   if (last !== undefined) return refusal(last, error)
   if (message.includes('enableOfflineQueue options is false')) {
-    return new CallFailure('unsent', 'the connection was down', error)
+    return new NotConnected('unsent', 'the connection was down', error)
   }
   // The message of ioredis mentions retries, but there are none.
   const why = message.includes('max retries per request') ? '' : ` (${message})`
-  return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
+  return new NotConnected('unknown', `the connection broke before the answer${why}`, error)
 }
+
+/** The server answered with an error. */
+export class Refusal extends CallFailure {
+  constructor(reply: string, cause: unknown, permanent: boolean, isOutage = false) {
+    super('refused', reply, cause, permanent, isOutage)
+  }
+
+  /** The code that decides the advice for the user, such as `OOM`. */
+  get code(): string {
+    const { message } = this
+    // Redis 6.2 names no code for a missing right inside a script.
+    if (/executing the script can't run this command/.test(message)) return 'NOPERM'
+    if (/unknown command/i.test(message)) return UNKNOWN_COMMAND
+    return (/@user_script: ?\d+: -?([A-Z]+) /.exec(message) ?? /^(\S*)/.exec(message))?.[1] ?? ''
+  }
+}
+
+/** The code of a command that the server does not have. */
+export const UNKNOWN_COMMAND = 'unknown command'
 
 /** Converts an error reply of the server to a failure. */
 export function refusal(reply: string, cause?: unknown): CallFailure {
+  const [, conflict] = /^WRONGTYPE (an? .* has (?:this|the) name.*)$/s.exec(reply) ?? []
+  if (conflict !== undefined) {
+    return new NameConflict(withoutFullStop(conflict), reply, hideLogin(cause))
+  }
   const code = codeOf(reply)
-  return new CallFailure(
-    'refused',
-    reply,
-    hideLogin(cause),
-    !PASSING.has(code),
-    FAILING_OVER.has(code),
-  )
+  return new Refusal(reply, hideLogin(cause), !PASSING.has(code), FAILING_OVER.has(code))
 }
 
 /** True if another connection may lead to a server that does not refuse the request. */
@@ -93,6 +112,9 @@ export function codeOf(reply: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
 }
 
+/** Matches the codes of network errors. ioredis puts the code of a Sentinel's error only into its message. */
+const OF_NETWORK = /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT/
+
 /**
  * Converts an error of a connection attempt, in the words of the server or the network. A refusal
  * of a connection always counts as temporary: connections end and free places, and logins and
@@ -101,15 +123,16 @@ export function codeOf(reply: string): string {
 export function connectionFailure(error: Error): CallFailure {
   if (error instanceof CallFailure) {
     if (error.kind !== 'refused' || !error.permanent) return error
-    return new CallFailure('refused', error.message, error.cause, false)
+    return new Refusal(error.message, error.cause, false)
   }
   hideLogin(error)
-  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
+  if (error.name === 'ReplyError') return new Refusal(error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
   // ioredis says that retry is disabled, but Holdfast does retry: see `openClient`.
   const reported = detail.replace(' and retry is disabled', '').trim()
-  return new CallFailure('unsent', reported || error.name, error)
+  const isOfNetwork = OF_NETWORK.test(reported)
+  return new (isOfNetwork ? NotConnected : CallFailure)('unsent', reported || error.name, error)
 }
 
 /**

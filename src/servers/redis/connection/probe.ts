@@ -1,4 +1,4 @@
-import { CallFailure } from '../../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import { failureOf } from './failure-of.ts'
 import { type ConnectionSettings, openClient, type RedisClient } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
@@ -16,8 +16,9 @@ interface SilentConnection {
 const LONGEST_MS = 4_000
 
 /**
- * The pause between two attempts, in milliseconds. In this pause a finished program can exit. A
- * socket that connects keeps a program alive, and so does a socket that ends, for 100 ms.
+ * The pause between two attempts, in milliseconds. A program that has finished can exit only while
+ * no socket keeps it alive. A socket does so while it connects, and for up to 100 ms at its end.
+ * So the pause is longer than 100 ms.
  */
 const PAUSE_MS = 150
 
@@ -88,7 +89,7 @@ export class Probe {
     this.#finish()
     const { silenceMs } = this.#settings
     for (const one of suspects) {
-      if (one.isSilent) one.reconnect(new CallFailure('unsent', `no answer within ${silenceMs} ms`))
+      if (one.isSilent) one.reconnect(new NoAnswer('unsent', `no answer within ${silenceMs} ms`))
     }
   }
 

@@ -1,8 +1,13 @@
+import { NameConflict } from '../../name-conflict.ts'
 import type { ServerWords } from '../../server-words.ts'
+import { Refusal, UNKNOWN_COMMAND } from './failure-of.ts'
 
-/** The advice for users about common error replies of Redis, by the first word of the reply. */
+/** The code of a refusal because of a key of another type. */
+const CONFLICT = 'WRONGTYPE'
+
+/** The advice for users about common error replies of Redis, by the code of the reply. */
 const STEPS: Readonly<Record<string, string>> = {
-  WRONGTYPE: 'Another kind of key has this name: use another name.',
+  [CONFLICT]: 'Another kind of key has this name: use another name.',
   NOAUTH: 'Give a username and a password that the server knows.',
   WRONGPASS:
     'Check the username and the password. A user that was not saved (CONFIG REWRITE or ACL SAVE) is gone after a ' +
@@ -20,15 +25,19 @@ const STEPS: Readonly<Record<string, string>> = {
     'If you use one of these already, the slot is moving to another node.',
   CLUSTERDOWN:
     'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
+  [UNKNOWN_COMMAND]: 'Is it a Sentinel, or a server that blocks this command?',
 }
 
-function stepAfter(reply: string): string {
-  const known = Object.keys(STEPS).find((word) => new RegExp(`\\b${word} `).test(reply))
-  if (known !== undefined) return ` ${STEPS[known]}`
-  if (/executing the script can't run this command/.test(reply)) return ` ${STEPS.NOPERM}`
-  return /unknown command/i.test(reply)
-    ? ' Is it a Sentinel, or a server that blocks this command?'
-    : ''
+/** Returns a space and the advice for the first of these failures that has advice; '' if none has. */
+export function stepAfterAny(failures: readonly Error[]): string {
+  const codes = failures.map(codeIn)
+  const known = Object.keys(STEPS).find((code) => codes.includes(code))
+  return known === undefined ? '' : ` ${STEPS[known]}`
+}
+
+function codeIn(failure: Error): string | undefined {
+  if (failure instanceof NameConflict) return CONFLICT
+  return failure instanceof Refusal ? failure.code : undefined
 }
 
 export const REDIS_WORDS: ServerWords = {
@@ -36,6 +45,6 @@ export const REDIS_WORDS: ServerWords = {
   ifSilent:
     'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
   oneServer: 'client with `redis`',
-  afterConflict: ' (WRONGTYPE)',
-  stepAfter,
+  conflictCode: CONFLICT,
+  stepAfter: (failure) => stepAfterAny([failure]),
 }

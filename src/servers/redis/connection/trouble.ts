@@ -1,4 +1,4 @@
-import { CallFailure } from '../../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
 /** The pause before a server that is not ready is asked again, in milliseconds. */
@@ -21,7 +21,7 @@ export class Trouble {
   }
 
   silent(): void {
-    this.#report(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
+    this.#report(new NoAnswer('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
   /**

@@ -1,4 +1,4 @@
-import { CallFailure } from '../../call-failure.ts'
+import { CallFailure, NotConnected } from '../../call-failure.ts'
 
 /** The calls that wait for a connection. */
 export class UntilUp {
@@ -28,8 +28,10 @@ export class UntilUp {
       }
       const timer = setTimeout(() => {
         const last = whyDown()
-        const why = last?.message ?? `not connected within ${Math.round(timeoutMs)} ms`
-        done(last?.kind === 'refused' ? last : new CallFailure('unsent', why, last))
+        const limitMs = Math.round(timeoutMs)
+        if (last === undefined) {
+          done(new NotConnected('unsent', `not connected within ${limitMs} ms`))
+        } else done(last.kind === 'refused' ? last : new CallFailure('unsent', last.message, last))
       }, timeoutMs)
       this.#waiting.add(done)
     })

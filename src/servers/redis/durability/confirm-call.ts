@@ -1,12 +1,14 @@
 import type { Redis } from 'ioredis'
 import type { LeaseToRenew } from '../../answers.ts'
-import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import type { CallFailure } from '../../call-failure.ts'
 import type { Remaining } from '../../remaining.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
 import { groupBySlot, slotOf } from '../calls/cluster-slot.ts'
 import { confirmKey } from '../calls/keys.ts'
+import { oddAnswer } from '../calls/odd-answer.ts'
 import type { Renewing } from '../calls/renew.ts'
 import { masterOf } from '../connection/cluster-nodes.ts'
+import { Refusal } from '../connection/failure-of.ts'
 import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 
@@ -107,7 +109,7 @@ function nodeOf(client: RedisClient, key: string): Redis {
  */
 export function moved(client: RedisClient, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
-  return new CallFailure('refused', message, cause, false)
+  return new Refusal(message, cause, false)
 }
 
 /** Groups the grants so that one script can check each group. */
@@ -138,7 +140,7 @@ function readRemaining({ binding }: Renewing, reply: unknown, size: number) {
   const isOdd = remaining.length !== size
   return Array.from({ length: size }, (_, i) => {
     const { name } = binding.script
-    if (isOdd) return new OddAnswer(name, reply)
-    return remaining[i] ?? new OddAnswer(name, (reply as unknown[])[i])
+    if (isOdd) return oddAnswer(name, reply)
+    return remaining[i] ?? oddAnswer(name, (reply as unknown[])[i])
   })
 }

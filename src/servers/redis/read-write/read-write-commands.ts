@@ -55,7 +55,7 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   }
 }
 
-export const redisReadWrite: Omit<RedisKind, 'what'> = {
+export const redisReadWrite: RedisKind = {
   type: 'hash',
   open: (server, { clientId }) => new RedisReadWriteServer(server, clientId),
 }

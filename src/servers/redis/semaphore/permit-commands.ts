@@ -40,7 +40,7 @@ class RedisPermitServer extends KindServer implements PermitServer {
   }
 }
 
-export const redisPermits: Omit<RedisKind, 'what'> = {
+export const redisPermits: RedisKind = {
   type: 'string',
   open: (server, { clientId }) => new RedisPermitServer(server, clientId),
 }

@@ -59,7 +59,7 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   }
 }
 
-export const redisSemaphore: Omit<RedisKind, 'what'> = {
+export const redisSemaphore: RedisKind = {
   type: 'string',
   open: (server, client) => new RedisSemaphoreServer(server, client),
 }

@@ -35,8 +35,8 @@ export class ProofTable {
     return { monotonic: block?.[i] ?? 0, wall: block?.[i + 1] ?? 0 }
   }
 
-  // Between the two writes, a reader may see the new time on one clock and the old time on the
-  // other. The reader uses the older of both.
+  // Between the two writes, a reader may see one new time and one old time. This is safe, because
+  // the reader measures the age of the proof on both clocks, and the longer age counts.
   write(slot: number, at: ProofMoment): void {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     if (block === undefined) return

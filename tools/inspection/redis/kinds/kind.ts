@@ -69,8 +69,8 @@ export interface KeyKind {
   /** @returns the holders and waiters of a name of this kind; null for a name of another kind */
   conclude(answers: Answers): Concluded | null
   /**
-   * Returns the runs that end the hold of the owner, in their order. Undefined if no holder can
-   * lose the lock by force.
+   * Returns the script runs that end the hold of the owner, in their order. A kind does not have
+   * this method if no holder can lose the lock by force.
    *
    * @param holders the current holders
    */

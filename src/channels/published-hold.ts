@@ -1,10 +1,9 @@
 import { type HoldFact, type HoldOutcome, holdTrace, publishEnd } from '../diagnostics.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { HoldObservation } from '../lock-observer.ts'
 
-/**
- * Publishes one hold to the diagnostics channels: at its beginning, and when its outcome is known.
- */
-export class HoldTrace {
+/** Publishes one hold to its diagnostics channel: when it begins, and when its outcome is known. */
+export class PublishedHold implements HoldObservation {
   readonly #fact: HoldFact
   readonly #clock: Clock
   readonly #beganAt: number
@@ -13,20 +12,22 @@ export class HoldTrace {
     this.#fact = fact
     this.#clock = clock
     this.#beganAt = clock.monotonic()
-    holdTrace.start.publish(fact)
-    holdTrace.end.publish(fact)
+  }
+
+  publishStart(): void {
+    holdTrace.start.publish(this.#fact)
+    holdTrace.end.publish(this.#fact)
   }
 
   /**
-   * Called at the last `release()` of the hold. The duration of the hold ends here, and not at the
-   * confirmation of the server.
+   * Called at the last `release()` of the hold. The duration of the hold ends at this call, and not
+   * when the server confirms the release.
    */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt
   }
 
-  /** Publishes the outcome of the hold. Later calls have no effect. */
-  publishEnd(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
+  ended(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
     const fact = this.#fact
     if (fact.outcome !== undefined) return
     this.letGo()

@@ -1,0 +1,97 @@
+import {
+  type AcquireFact,
+  acquireTrace,
+  type FactSource,
+  type HoldFact,
+  holdTrace,
+  isTraced,
+  type LockFact,
+  type ReleaseFact,
+  releaseTrace,
+  renewTrace,
+} from '../diagnostics.ts'
+import { LeaseLostError } from '../errors.ts'
+import type { Clock } from '../kit/clock.ts'
+import { NO_LEASE_MS } from '../lease/validity.ts'
+import {
+  type AcquisitionObservation,
+  type HoldObservation,
+  type LockObserver,
+  type ObservedHold,
+  type ObservedRequest,
+  type ReleaseObservation,
+  type RenewalObservation,
+  UNOBSERVED,
+} from '../lock-observer.ts'
+import { PublishedAcquisition } from './published-acquisition.ts'
+import { PublishedHold } from './published-hold.ts'
+import { PublishedRelease } from './published-release.ts'
+import { PublishedRenewal } from './published-renewal.ts'
+
+type Writable<F> = { -readonly [K in keyof F]: F[K] }
+
+/**
+ * Publishes each act of a client as a fact on a diagnostics channel. If the channel has no
+ * subscriber when the act begins, the client makes no fact.
+ */
+export class ChannelObserver implements LockObserver {
+  readonly #source: FactSource
+  readonly #clock: Clock
+
+  constructor(source: FactSource, clock: Clock) {
+    this.#source = source
+    this.#clock = clock
+  }
+
+  acquiring(lockName: string, request: ObservedRequest): AcquisitionObservation {
+    if (!isTraced(acquireTrace)) return UNOBSERVED
+    const { leaseMs, waitMs, asksOnce } = request
+    const fact = this.#factOf<AcquireFact>(lockName, request)
+    fact.waitMs = asksOnce ? 0 : waitMs
+    fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
+    return new PublishedAcquisition(fact)
+  }
+
+  holding(hold: ObservedHold, acquisition: AcquisitionObservation): HoldObservation {
+    if (!isTraced(holdTrace)) return UNOBSERVED
+    const fact = this.#factOf<HoldFact>(hold.lockName, hold)
+    fact.owner = hold.id.wireOwner
+    fact.token = hold.token
+    fact.leaseMs = hold.leaseMs
+    fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitMs
+    fact.acquire = acquisition instanceof PublishedAcquisition ? acquisition.fact : undefined
+    const observation = new PublishedHold(fact, this.#clock)
+    observation.publishStart()
+    // A subscriber may have closed the client. Then the hold has already ended.
+    const { loss } = hold
+    if (loss instanceof LeaseLostError) observation.ended(loss.reason, loss)
+    else if (loss !== undefined) observation.ended('closed')
+    return observation
+  }
+
+  releasing(hold: ObservedHold): ReleaseObservation {
+    if (!isTraced(releaseTrace)) return UNOBSERVED
+    const fact = this.#factOf<ReleaseFact>(hold.lockName, hold)
+    fact.owner = hold.id.wireOwner
+    fact.token = hold.token
+    releaseTrace.start.publish(fact)
+    return new PublishedRelease(fact)
+  }
+
+  renewing(holds: number, latenessMs: number): RenewalObservation {
+    if (!isTraced(renewTrace)) return UNOBSERVED
+    const { client, label } = this.#source
+    const fact = { client, label, holds, latenessMs }
+    renewTrace.start.publish(fact)
+    return new PublishedRenewal(fact)
+  }
+
+  /**
+   * Creates a fact with the fields that all facts about locks have. Spreads would take longer than
+   * all other steps of the report.
+   */
+  #factOf<F extends LockFact>(name: string, { kind }: Pick<ObservedHold, 'kind'>): Writable<F> {
+    const { client, label, notes } = this.#source
+    return { client, label, name, kind: kind.name, notes } as Writable<F>
+  }
+}

@@ -1,0 +1,28 @@
+import { CallFailure } from './call-failure.ts'
+
+/** The words for each kind of object in the error that a name already belongs to another kind. */
+export const WHAT_HAS_IT = {
+  lock: 'a lock',
+  readWrite: 'a read-write lock',
+  latch: 'a latch',
+  barrier: 'a cyclic barrier',
+  permits: 'a semaphore with leases',
+  semaphore: 'a semaphore without leases',
+} as const
+
+/** Returns the words for a name that already belongs to another kind. */
+export function hasThisName(what: string): string {
+  return `${what} has this name`
+}
+
+/** The server refused a request, because an object of another kind already has the name. */
+export class NameConflict extends CallFailure {
+  /** States which object has the name, such as `a latch has this name`. */
+  readonly words: string
+
+  /** @param reply the error of the server, with its code */
+  constructor(words: string, reply: string, cause?: unknown) {
+    super('refused', reply, cause, true)
+    this.words = words
+  }
+}

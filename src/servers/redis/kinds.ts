@@ -1,0 +1,19 @@
+import { redisBarrier } from './barrier-commands.ts'
+import type { RedisKinds } from './calls/redis-kind.ts'
+import { redisElection } from './election-channel.ts'
+import { redisFair } from './fair-commands.ts'
+import { redisLatch } from './latch-commands.ts'
+import { redisReadWrite } from './read-write/read-write-commands.ts'
+import { redisPermits } from './semaphore/permit-commands.ts'
+import { redisSemaphore } from './semaphore/semaphore-commands.ts'
+
+/** All kinds on Redis, by the name of the kind in `ServerKind`. A new kind has a line here. */
+export const REDIS_KINDS: RedisKinds = new Map([
+  ['fair', redisFair],
+  ['read-write', redisReadWrite],
+  ['permits', redisPermits],
+  ['semaphore', redisSemaphore],
+  ['latch', redisLatch],
+  ['barrier', redisBarrier],
+  ['election', redisElection],
+])

@@ -1,0 +1,20 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { AcquireFact, Holdfast, Notes } from '../../src/index.ts'
+
+/**
+ * The notes of a client, as its facts carry them.
+ *
+ * @returns after an acquisition of the client
+ */
+export async function notesOf(client: Holdfast): Promise<Notes> {
+  let notes: Notes | undefined
+  const hear = (fact: unknown) => {
+    const { client: id, notes: found } = fact as AcquireFact
+    if (id === client.id) notes = found
+  }
+  subscribe('tracing:holdfast:acquire:start', hear)
+  await client.getLock(`it of ${client.id}`).using(() => {})
+  unsubscribe('tracing:holdfast:acquire:start', hear)
+  if (notes === undefined) throw new Error('The facts of this client have no notes')
+  return notes
+}
