@@ -15,8 +15,8 @@ export const quorum = [
     id: 'no-agreement',
     mistake: 'A holder goes on before a majority knows its token.',
     file: 'src/servers/quorum/token-agreement.ts',
-    search: '    if (known >= this.#majority) return grant\n',
-    replace: '    if (known > 0) return grant\n',
+    search: 'if (known >= majority || confirming',
+    replace: 'if (known > 0 || confirming',
     test: 'test/quorum/quorum-lost-replies.test.ts',
     name: 'an agreement that no majority confirms grants no lock',
   },
@@ -44,8 +44,8 @@ end
   {
     id: 'votes-not-given-back',
     mistake: 'An attempt that came to nothing leaves its votes with the masters that gave them.',
-    file: 'src/servers/quorum/quorum-lock.ts',
-    search: '    if (held.split !== undefined) agreement.abandon(this.#keys, owner)\n',
+    file: 'src/servers/quorum/acquire.ts',
+    search: '    if (held.split !== undefined) this.abandon(owner)\n',
     replace: '',
     test: 'test/quorum/votes.test.ts',
     name: 'a vote for a client that did not win is given back at once',
@@ -62,10 +62,8 @@ end
   {
     id: 'unheard-vote-kept-on-refusal',
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
-    file: 'src/servers/quorum/quorum-lock.ts',
-    search: `      // The caller does not ask again, so grants without an answer are released too.
-      agreement.abandon(this.#keys, owner)
-`,
+    file: 'src/servers/quorum/acquire.ts',
+    search: '      if (isFinal) this.abandon(owner)\n',
     replace: '',
     test: 'test/quorum/owed-releases.test.ts',
     name: 'a vote whose reply was lost is released although a majority refuses all requests',
@@ -224,8 +222,8 @@ end
   {
     id: 'no-repair',
     mistake: 'A master that did not grant a lock is not asked again before the next renewal.',
-    file: 'src/servers/quorum/repairs.ts',
-    search: '      if (this.#isMissed) this.#repairs.add(lease())\n',
+    file: 'src/servers/quorum/lock-ballot.ts',
+    search: '      if (this.#isMissed) this.all.repairs.add(lease())\n',
     replace: '',
     test: 'test/quorum/repairs.test.ts',
     name: 'the lease is given to the other masters when the split that held them is over',
@@ -254,10 +252,9 @@ end
   {
     id: 'waits-for-the-silent',
     mistake: 'Where the votes are split the masters that are silent are waited for all the same.',
-    file: 'src/servers/quorum/quorum-lock.ts',
-    search: "return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'",
-    replace:
-      "return some.length - granted > spare + majority && isSplit(some, majority) && 'nearly'",
+    file: 'src/servers/quorum/acquire.ts',
+    search: "return (isLost || isSplit(votes, majority)) && 'nearly'",
+    replace: "return votes.length > spare + majority && isSplit(votes, majority) && 'nearly'",
     test: 'test/quorum/contention.test.ts',
     name: 'the votes of a failed attempt are released although a minority does not answer',
   },
@@ -265,8 +262,7 @@ end
     id: 'vote-after-close',
     mistake: 'A closed client goes on to ask masters that another client connects.',
     file: 'src/servers/quorum/master.ts',
-    search:
-      "if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))",
+    search: "else if (this.#closed) fail(new CallFailure('closed', 'the client was closed'))",
     replace: '',
     test: 'test/quorum/red-lock.test.ts',
     name: 'a RedLock of a closed client is not requested by clients that connect later',
@@ -274,9 +270,10 @@ end
   {
     id: 'one-server-two-votes',
     mistake: 'Two addresses of one server count as two masters.',
-    file: 'src/servers/quorum/master.ts',
-    search: "if (other === this || runId === '' || other.server.runner.runId !== runId) continue",
-    replace: "if (other === this || runId !== '') continue",
+    file: 'src/servers/quorum/counted-reply.ts',
+    search:
+      "if (other === this.#master || runId === '' || other.server.runner.runId !== runId) continue",
+    replace: "if (other === this.#master || runId !== '') continue",
     test: 'test/quorum/red-lock.test.ts',
     name: 'two clients of one server are refused, and their vote is not counted twice',
   },
