@@ -7,9 +7,18 @@ import { promised, replyWith } from '../../src/servers/reply.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 
+interface Facts {
+  everUp: boolean
+  lateAtMostMs: number
+  whyDown?: CallFailure
+}
+
 /** The attempts at a master that answers as it is told to. */
-function attemptsOn(release: () => Promise<Released>, facts = { everUp: true, lateAtMostMs: 0 }) {
-  const server = Object.assign(facts, { whyDown: undefined, onUp: () => () => {} })
+function attemptsOn(
+  release: () => Promise<Released>,
+  facts: Facts = { everUp: true, lateAtMostMs: 0 },
+) {
+  const server = Object.assign(facts, { whyDown: facts.whyDown, onUp: () => () => {} })
   const attempts = new Attempts(server, (_keys, _ending, reply) => replyWith(release(), reply), {
     callMs: 100,
     restMs: 10_000,
@@ -98,6 +107,37 @@ test('a name that is released while its request may still arrive is released aga
   expect(releasedAt[0]).toBeLessThan(last())
   await attempts.quiet()
   attempts.stopReleases()
+})
+
+test('a release is sent again if an acquisition of the same name was sent after it', async () => {
+  let releases = 0
+  const { attempts, track, lower } = attemptsOn(async () => {
+    releases += 1
+    return { kind: 'freed', others: 0 }
+  })
+  const vote = deferred<AcquireAnswer>()
+  let sendVote = () => {}
+  const asked = track('c:1', 5_000, (onSend) => {
+    sendVote = onSend
+    return vote.promise
+  })
+  const releasing = lower('c:1')
+  sendVote()
+  vote.resolve({ kind: 'granted', token: 1 })
+  await asked
+  await releasing
+  expect(releases).toBe(2)
+  await attempts.quiet()
+  attempts.stopReleases()
+})
+
+test('a release at a master that is down fails, but only after the call has returned', async () => {
+  const down = { everUp: true, lateAtMostMs: 0, whyDown: new CallFailure('unsent', 'it is down') }
+  const { lower } = attemptsOn(() => Promise.resolve(freed), down)
+  let isReturned = false
+  const failing = lower('c:1').catch((error: Error) => [isReturned, error.message])
+  isReturned = true
+  expect(await failing).toEqual([true, 'it is down'])
 })
 
 test.each([

@@ -8,20 +8,15 @@ interface Question<M, T> {
   readonly isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided
   /** Receives each vote that arrives after the decision. */
   readonly late?: ((vote: Vote<M, T | CallFailure>) => void) | undefined
+  readonly resolve: (votes: Vote<M, T | CallFailure>[]) => void
 }
 
 class PromisedBallot<M, T> extends Ballot<M, T> {
   readonly #question: Question<M, T>
-  readonly #resolve: (votes: Vote<M, T | CallFailure>[]) => void
 
-  constructor(
-    members: readonly M[],
-    question: Question<M, T>,
-    resolve: (votes: Vote<M, T | CallFailure>[]) => void,
-  ) {
+  constructor(members: readonly M[], question: Question<M, T>) {
     super(members)
     this.#question = question
-    this.#resolve = resolve
   }
 
   protected request(member: M, reply: Reply<T>): void {
@@ -33,7 +28,7 @@ class PromisedBallot<M, T> extends Ballot<M, T> {
   }
 
   protected decided(): void {
-    this.#resolve(this.votes)
+    this.#question.resolve(this.votes)
   }
 
   protected override late(vote: Vote<M, T | CallFailure>): void {
@@ -49,6 +44,6 @@ export function requestAll<M, T>(
   late?: Question<M, T>['late'],
 ): Promise<Vote<M, T | CallFailure>[]> {
   return new Promise((resolve) => {
-    new PromisedBallot(members, { request, isDecided, late }, resolve).start()
+    new PromisedBallot(members, { request, isDecided, late, resolve }).start()
   })
 }
