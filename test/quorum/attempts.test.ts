@@ -133,11 +133,12 @@ test('a release is sent again if an acquisition of the same name was sent after 
 
 test('a release at a master that is down fails, but only after the call has returned', async () => {
   const down = { everUp: true, lateAtMostMs: 0, whyDown: new CallFailure('unsent', 'it is down') }
-  const { lower } = attemptsOn(() => Promise.resolve(freed), down)
-  let isReturned = false
-  const failing = lower('c:1').catch((error: Error) => [isReturned, error.message])
-  isReturned = true
-  expect(await failing).toEqual([true, 'it is down'])
+  const { attempts } = attemptsOn(() => Promise.resolve(freed), down)
+  const failed = jest.fn()
+  attempts.lower(lockKeys('it'), 'c:1', 0, 50, { answered: () => {}, failed })
+  expect(failed).not.toHaveBeenCalled()
+  await eventually(() => failed.mock.calls.length === 1)
+  expect(failed).toHaveBeenCalledWith(down.whyDown)
 })
 
 test.each([
