@@ -131,8 +131,8 @@ export const durability = [
   {
     id: 'claim-not-confirmed',
     mistake: 'Who is told that it was granted the lock in turn has it, whoever has heard of that.',
-    file: 'src/locks/fair/fair-queue.ts',
-    search: 'watchdog.hasStandIn || server.confirm !== undefined',
+    file: 'src/locks/fair/fair-waiter.ts',
+    search: 'watchdog.hasStandIn || this.confirm !== undefined',
     replace: 'watchdog.hasStandIn',
     test: KINDS,
     name: 'a grant from the queue is confirmed, and without a confirmation the next waiter acquires the lock',

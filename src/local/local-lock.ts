@@ -1,5 +1,6 @@
 import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
+import type { Moment } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { NOW } from '../kit/timers.ts'
 import type { Hold } from '../lease/hold.ts'
@@ -157,9 +158,9 @@ export class LocalLock extends Linked<LocalLock> {
       this.services.waitReports.waitEnded(this)
       // If all requests have answers, the health tells later waiters nothing.
       if (this.#health?.isClear) this.#health = undefined
-      // When the last task ends, `tasksEnded` is called, so no waiter needs to start now.
-      if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
+    // No waiter needs to start now. When the last task ends, `tasksEnded` is called.
+    if (waiters.isQueueEmpty && !tasks.isQuiet && !this.#releases?.isListening) return
     // The next waiter starts later, because one signal or `close()` may make many waiters leave
     // now.
     this.advanceLater()
@@ -215,11 +216,12 @@ export class LocalLock extends Linked<LocalLock> {
    * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
    * @param following the new holder; undefined if unknown
+   * @param releasedAt when the release was sent that named the new holder; undefined if unknown
    */
-  checkAgain(following?: NextHolder): void {
+  checkAgain(following?: NextHolder, releasedAt?: Moment): void {
     this.advance()
     this.mayBeFree()
-    if (following?.own) this.queued?.onGrant(following.owner, following.token, 'local')
+    if (following?.own) this.queued?.onOwnRelease(following, releasedAt)
     else if (following === undefined && !this.isOccupied) this.queued?.checkAgain()
   }
 

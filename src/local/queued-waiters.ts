@@ -1,5 +1,6 @@
-import type { AcquirePath } from '../diagnostics.ts'
+import type { Moment } from '../kit/clock.ts'
 import type { Owner } from '../owner/owner.ts'
+import type { NextHolder } from '../servers/answers.ts'
 
 /**
  * The waiters of this client in the server's queue for one lock. Each waiter has its own place in
@@ -7,8 +8,12 @@ import type { Owner } from '../owner/owner.ts'
  */
 export interface QueuedWaiters {
   readonly isEmpty: boolean
-  /** Called when the answer to a release named this owner as the new holder. */
-  onGrant(owner: string, token: number, path?: AcquirePath): void
+  /**
+   * Called when the answer to a release of this client named one of its owners as the new holder.
+   *
+   * @param releasedAt when the release was sent; undefined if unknown
+   */
+  onOwnRelease(following: NextHolder, releasedAt?: Moment): void
   /** Called when the lock may be free. */
   checkAgain(): void
   /** Called when this owner has acquired the lock, so its other waiters may re-enter. */

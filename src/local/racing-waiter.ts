@@ -59,6 +59,13 @@ export abstract class LocalWaiter extends Waiter {
     }
   }
 
+  /** Rejects after an unexpected error. Otherwise the caller and `close()` would wait forever. */
+  protected stepFailed(error: unknown): void {
+    this.reject(error)
+    this.lock.taskFailed(error as Error)
+    this.lock.tasks.finished()
+  }
+
   /** Waits until replicas have confirmed a grant; undefined if grants need no confirmation. */
   get confirm(): Confirm | undefined {
     return renewalOf(this.request, this.lock.services.server).confirm
@@ -123,12 +130,12 @@ export class RacingWaiter extends LocalWaiter {
         lock.handOverBudget
           .stepBack()
           .then(() => this.#sendAfterPause())
-          .catch((error) => this.#stepFailed(error))
+          .catch((error) => this.stepFailed(error))
       } else {
         this.#sendRequest()
       }
     } catch (error) {
-      this.#stepFailed(error)
+      this.stepFailed(error)
     }
   }
 
@@ -137,13 +144,6 @@ export class RacingWaiter extends LocalWaiter {
     const own = lock.holds.of(request.owner, request.kind)
     if (this.settled || own !== undefined || lock.excludes(request)) this.woken()
     else this.#sendRequest()
-  }
-
-  /** Rejects after an unexpected error. Otherwise the caller and `close()` would wait forever. */
-  #stepFailed(error: unknown): void {
-    this.reject(error)
-    this.lock.taskFailed(error as Error)
-    this.lock.tasks.finished()
   }
 
   /**
@@ -221,7 +221,7 @@ export class RacingWaiter extends LocalWaiter {
         this.woken()
       }
     } catch (error) {
-      this.#stepFailed(error)
+      this.stepFailed(error)
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Moment } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { ReleaseObservation } from '../lock-observer.ts'
 import type { Released } from '../servers/answers.ts'
@@ -25,7 +26,8 @@ abstract class ReleaseRequest implements Reply<Released> {
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
-  #sentAt = 0
+  /** When the last attempt was sent. */
+  protected sentAt!: Moment
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
@@ -50,7 +52,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   failed(failure: CallFailure): void {
     const { lock, hold } = this
     this.mayBeDone ||= failure.kind === 'unknown'
-    const pauseMs = this.#retryBudget.failed(failure, this.#sentAt)
+    const pauseMs = this.#retryBudget.failed(failure, this.sentAt.monotonic)
     if (pauseMs !== null) {
       lock.services.clock.after(pauseMs, () => this.send())
       return
@@ -73,7 +75,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this
-    this.#sentAt = lock.services.clock.monotonic()
+    this.sentAt = lock.services.clock.now()
     const { listens } = lock
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, listens, callMs }
     lock.remoteOf(this.hold).lower(ending, this)
@@ -127,7 +129,7 @@ export class FreeRequest extends ReleaseRequest {
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')
-    lock.checkAgain(freed?.following)
+    lock.checkAgain(freed?.following, this.sentAt)
     this.finish(wasHeld)
   }
 

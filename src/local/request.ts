@@ -137,20 +137,6 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
 }
 
 /**
- * Sends one request for a waiter, and resolves with the result. {@link WaiterRequest} describes failures.
- */
-export function sendFor<A extends WaiterAnswer>(
-  lock: LocalLock,
-  waiter: Waiter,
-  callMs: number,
-  send: (reply: Reply<A>) => void,
-): Promise<RequestOutcome<A>> {
-  return new Promise((resolve) => {
-    send(new WaiterRequest(lock, waiter, callMs, resolve))
-  })
-}
-
-/**
  * Abandons the waiter's owner id. A request with this id may still be granted, or the server's
  * queue may contain the id. In these cases the client releases the id in the background.
  */

@@ -1,4 +1,5 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
+import type { Remaining } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { LoweredHold } from './requests.ts'
 import type { Subscription } from './subscription.ts'
@@ -45,6 +46,11 @@ export interface RemoteFairLock {
    * joins the queue. With the ticket null, the owner does not join.
    */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
+  /**
+   * Confirms a grant: the owner keeps the lock for at least `leaseMs` milliseconds from now. Answers
+   * the remaining lease.
+   */
+  confirm(owner: string, leaseMs: number, callMs: number, reply: Reply<Remaining>): void
   /**
    * Ends the hold of the owner. The first waiter of the queue then gets the lock. If the token is
    * '', the owner also loses its place in the queue.

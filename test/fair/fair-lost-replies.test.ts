@@ -116,10 +116,10 @@ describe('a request to queue', () => {
 
 describe('the request that confirms a grant', () => {
   /** The grant to a client whose next `renew` meets the fault. */
-  async function grantWith(action: Action): Promise<Lease> {
+  async function grantWith(action: Action, options = {}): Promise<Lease> {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
-    const pending = client.getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock(options)
     await rig.hears(client)
     const trap = rig.proxy.onNextRequest(SHA.renew, action)
     await held.release()
@@ -128,8 +128,13 @@ describe('the request that confirms a grant', () => {
     return lease
   }
 
-  test.each(lost)('%s: the lease of the holder still lasts', async (action) => {
-    const lease = await grantWith(action)
+  test.each(
+    lost.flatMap((action) => [
+      { action, kind: 'watched', options: {} },
+      { action, kind: 'fixed', options: { leaseMs: 10_000 } },
+    ]),
+  )('$action: a $kind lease of the holder still lasts', async ({ action, options }) => {
+    const lease = await grantWith(action, options)
     await eventually(() => lease.remaining() > 5_000)
     expect(await rig.server.admin.pttl('it')).toBeGreaterThan(5_000)
     expect(await lease.release()).toBe(true)
@@ -159,6 +164,24 @@ describe('the request that confirms a grant', () => {
     expect(await lease.release()).toBe(false)
     await rig.proxy.heal()
     await next.release()
+  })
+
+  test('the holder learns from the answer to its confirmation that the lock is gone', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock()
+    await rig.hears(client)
+    const trap = rig.proxy.onNextRequest(SHA.renew, 'hold')
+    await held.release()
+    const lease = await within(SOON_MS, pending)
+    await trap.seen
+    await rig.server.admin.del('it')
+    expect(lease.signal.aborted).toBe(false)
+    trap.release()
+    await trap.done
+    await eventually(() => lease.signal.aborted)
+    expect(lease.signal.reason).toMatchObject({ reason: 'gone' })
+    await (await client.getFairLock('it').lock()).release()
   })
 
   test('a lock whose confirmation got no answer before an outage is released after the outage', async () => {

@@ -70,6 +70,27 @@ test.each([
   },
 )
 
+test.each([
+  { leaseMs: 1_200, confirmations: 0 },
+  { leaseMs: 5_000, confirmations: 1 },
+])(
+  'a grant by a release of the same client, for a lease of $leaseMs ms, needs $confirmations confirmations',
+  async ({ leaseMs, confirmations }) => {
+    const client = newClient()
+    const lock = client.getFairLock('it')
+    const held = await lock.lock({ leaseMs: 10_000 })
+    const pending = lock.lock({ leaseMs })
+    await rig.queued('it', 1)
+    await rig.hears(client)
+    await held.release()
+    const lease = await within(NOISE_MS, pending)
+    const ttlMs = await rig.server.admin.pttl('it')
+    expect(ttlMs).toBeGreaterThanOrEqual(lease.remaining())
+    expect(await lease.release()).toBe(true)
+    expect(rig.proxy.count(SHA.renew)).toBe(confirmations)
+  },
+)
+
 test('a waiter ignores a message that arrives after its grant is over, and keeps its place', async () => {
   const client = newClient()
   const diary = new Diary(client)

@@ -244,6 +244,8 @@ function newStep(random: Random): [what: string, step: Step] {
         listens: () => stage.listens(client),
         callMs: CALL_MS,
       }),
+    confirm: async (stage) =>
+      aboutMs(await fairLock(stage).confirm(owner, isBlank ? LEASE_MS : LONGER_MS, CALL_MS)),
     'release in turn': async (stage) => {
       const token = isBlank ? '' : await tokenOf(stage)
       return fairLock(stage).release(owner, token, CALL_MS)

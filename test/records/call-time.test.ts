@@ -24,6 +24,7 @@ import { PERMITS } from '../../src/servers/records/permit-requests.ts'
 import { READ_WRITE } from '../../src/servers/records/read-write-requests.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
+import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
 import {
   DistantStore,
@@ -213,6 +214,7 @@ test('each request of each kind has the time limit that its caller gives', async
       promised<QueueAnswer>((reply) =>
         fair.lock('f').acquire({ ...common, ticket: '', listens: () => true }, reply),
       ),
+    () => promised<Remaining>((reply) => fair.lock('f').confirm('c:1', 1_000, callMs, reply)),
     () => promised<Released>((reply) => fair.lock('f').endHold(common, reply)),
     () => fair.beat([{ rawName: 'f', places: () => [] }], () => true, callMs),
     () => promised<AcquireAnswer>((reply) => sides.read(attempt, reply)),

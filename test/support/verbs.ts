@@ -7,6 +7,7 @@ import type {
 } from '../../src/servers/answers.ts'
 import type { FairAttempt, RemoteFairLock } from '../../src/servers/fair-server.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
+import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from '../../src/servers/requests.ts'
 
@@ -26,6 +27,8 @@ export function fairVerbsOf(lock: RemoteFairLock) {
   return {
     acquire: (attempt: FairAttempt) =>
       promised<QueueAnswer>((reply) => lock.acquire(attempt, reply)),
+    confirm: (owner: string, leaseMs: number, callMs: number) =>
+      promised<Remaining>((reply) => lock.confirm(owner, leaseMs, callMs, reply)),
     release: (owner: string, token: number | '', callMs: number) =>
       promised<Released>((reply) => lock.endHold({ owner, holds: 0, token, callMs }, reply)),
   }

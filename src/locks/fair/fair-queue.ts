@@ -1,26 +1,13 @@
 import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
-import type { Hold } from '../../lease/hold.ts'
-import { confirmed } from '../../local/confirm.ts'
-import { lengthen } from '../../local/extend.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
-import { reenter } from '../../local/reenter.ts'
-import {
-  abandonId,
-  callMsFor,
-  ownerIdOf,
-  type RequestOutcome,
-  sendFor,
-} from '../../local/request.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
+import type { HeartbeatAnswer, NextHolder } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
-import { untilCheckMs } from '../../waiting/release-listener.ts'
-import type { Waiter } from '../../waiting/waiter.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import { Place } from './place.ts'
+import type { Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
@@ -32,15 +19,15 @@ import { RequestsInFlight } from './requests-in-flight.ts'
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string
+  readonly inTurn: RemoteFairLock
+  readonly places = new Places()
   readonly #lock: LocalLock
   readonly #heartbeat: Heartbeat
-  readonly #inTurn: RemoteFairLock
   readonly #inFlight = new RequestsInFlight()
-  readonly places = new Places()
   #listening: Subscription | null = null
 
   constructor(heartbeat: Heartbeat, lock: LocalLock, inTurn: RemoteFairLock) {
-    this.#inTurn = inTurn
+    this.inTurn = inTurn
     this.rawName = lock.rawName
     this.#lock = lock
     this.#heartbeat = heartbeat
@@ -56,31 +43,43 @@ export class FairQueue implements QueuedWaiters {
     return this.places.size === 0
   }
 
-  /** Queues for the lock. Resolves when the waiter has the lock or is settled. */
-  async wait(waiter: Waiter): Promise<void> {
-    const place = new Place(waiter, ownerIdOf(waiter))
-    if (!waiter.asksOnce) this.places.add(place)
-    let done = false
-    while (!done && !waiter.settled) {
-      waiter.wakeEvent.reset()
-      const own = this.#own(waiter)
-      if (own !== undefined) {
-        this.#remove(place)
-        reenter(this.#lock, own, waiter)
-        return
-      }
-      done = this.#claim(place) || (await this.#acquire(place))
-    }
-    this.#remove(place)
-    if (!waiter.asking) abandonId(this.#lock, waiter)
+  /**
+   * True if the place may send its request now. If false, the wake event of its waiter is set when
+   * the place may send its request.
+   */
+  admits(place: Place): boolean {
+    return this.#inFlight.admits(place)
   }
 
-  /** Handles a report that this owner id has the lock. */
-  onGrant(owner: string, token: number, path?: AcquirePath): void {
+  /** Called when the server has answered a request for this place. */
+  answered(place: Place): void {
+    place.answered = true
+    this.#inFlight.done(place)
+  }
+
+  remove(place: Place): void {
+    if (!this.places.delete(place)) return
+    this.#inFlight.done(place)
+    place.removed()
+    if (this.places.size > 0) return
+    this.#listening?.stop()
+    this.#listening = null
+  }
+
+  onOwnRelease({ owner, token }: NextHolder, releasedAt?: Moment): void {
+    this.onGrant(owner, token, 'local', releasedAt)
+  }
+
+  /**
+   * Called when a message or the answer to a release reports that this owner id has the lock.
+   *
+   * @param releasedAt when this client sent that release; undefined if unknown
+   */
+  onGrant(owner: string, token: number, path?: AcquirePath, releasedAt?: Moment): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.onGrant(token, path)
+      place.onGrant(token, path, releasedAt)
       // If the last answer about this place is too old, the waiter must send a request before it
       // uses this grant. In a long queue, the client then sends a heartbeat at once. This heartbeat
       // refreshes many places, so that the next waiters need no such request.
@@ -89,7 +88,7 @@ export class FairQueue implements QueuedWaiters {
     // No hold has this token, so the waiter has left the queue. The client releases the late grant,
     // because it would block the queue until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
-      this.#heartbeat.refuse(this.#inTurn, owner, token)
+      this.#heartbeat.refuse(this.inTurn, owner, token)
     }
   }
 
@@ -137,112 +136,5 @@ export class FairQueue implements QueuedWaiters {
   wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
-  }
-
-  #own({ request }: Waiter): Hold | undefined {
-    return this.#lock.holds.of(request.owner, request.kind)
-  }
-
-  #remove(place: Place): void {
-    if (!this.places.delete(place)) return
-    this.#inFlight.done(place)
-    place.removed()
-    if (this.places.size > 0) return
-    this.#listening?.stop()
-    this.#listening = null
-  }
-
-  /**
-   * Uses a reported grant without another request, if that is safe.
-   *
-   * @returns true if the waiter has the lock
-   */
-  #claim(place: Place): boolean {
-    const claim = place.claim(this.#lock.services.clock)
-    const { watchdog, server } = this.#lock.services
-    // A client with a watchdog thread may block its event loop for longer than the claim window. A
-    // confirmation by replicas also takes time. In these two cases the waiter sends a request,
-    // which gives the lock the whole lease.
-    if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
-    const { waiter, claimMs } = place
-    const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
-    if (hold === null) return false
-    hold.beganAt = this.#lock.services.clock.monotonic()
-    // The request is sent before the caller continues, because the caller may block the event loop
-    // for longer than the claim window. If the request fails, the hold is lost at the end of the
-    // claim window.
-    lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
-    waiter.accept(hold, place.path)
-    return true
-  }
-
-  /** @returns the new hold; null if its lease had ended before the client received the grant */
-  #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.#lock.holds.newHold(place.waiter, { token }, sentAt, leaseMs)
-    if (hold !== null) this.#remove(place)
-    return hold
-  }
-
-  #queueUp({ waiter, ticket }: Place): Promise<RequestOutcome<QueueAnswer>> {
-    const callMs = callMsFor(waiter)
-    const owner = ownerIdOf(waiter)
-    const { leaseMs } = waiter.request
-    const waits = !waiter.asksOnce
-    waiter.queued ||= waits
-    const listens = () => this.#heartbeat.listens
-    const attempt = { owner, leaseMs, ticket: waits ? ticket : null, listens, callMs }
-    const lock = this.#lock
-    const asked = sendFor<QueueAnswer>(lock, waiter, callMs, (reply) =>
-      this.#inTurn.acquire(attempt, reply),
-    )
-    const { confirm } = lock.services.server
-    if (confirm === undefined) return asked
-    return asked.then((answer) => confirmed(lock, waiter, confirm, answer))
-  }
-
-  /**
-   * Sends one request if the number of requests in flight allows it, and then waits for a wake-up.
-   *
-   * @returns true if the waiter no longer needs the queue
-   */
-  async #acquire(place: Place): Promise<boolean> {
-    const { waiter } = place
-    if (waiter.retryBudget.isUsedUp) {
-      waiter.reject(waiter.retryBudget.error('not acquired'))
-      return true
-    }
-    if (!waiter.asksOnce && !this.#inFlight.admits(place)) {
-      await waiter.wakeEvent.wait()
-      return false
-    }
-    const { grant, sentAt, pauseMs } = await this.#queueUp(place)
-    if (grant !== null) {
-      place.answered = true
-      this.#inFlight.done(place)
-    }
-    if (grant?.kind === 'granted') {
-      const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
-      if (hold === null) return false
-      waiter.accept(hold, place.path)
-      return true
-    }
-    if (grant !== null) waiter.saw(grant)
-    if (grant?.kind === 'held') {
-      if (this.#own(waiter) !== undefined) return false
-      waiter.resolve(null)
-      return true
-    }
-    if (grant?.kind === 'queued') {
-      this.#heartbeat.start()
-      place.ticket = grant.ticket
-      place.queued(grant, sentAt)
-      this.#lock.announce(waiter)
-      // If a grant arrived or the wait ended during the request, the wake event is already set. The
-      // wait then returns at once.
-      await waiter.wakeEvent.wait(grant.ttlMs === Infinity ? untilCheckMs() : undefined)
-    } else {
-      await waiter.wakeEvent.wait(pauseMs)
-    }
-    return false
   }
 }

@@ -11,6 +11,15 @@ import type { Waiter } from '../../waiting/waiter.ts'
  */
 const LEAST_LEFT = 0.25
 
+/** A grant that the waiter can use without a request. */
+interface KnownGrant {
+  readonly token: number
+  /** A time before the grant was made. */
+  readonly sentAt: Moment
+  /** True if the server has granted the whole lease, so the grant needs no confirmation. */
+  readonly isWhole: boolean
+}
+
 /**
  * The place of one waiter in the queue of a fair lock, and the last grant to this waiter that the
  * client knows.
@@ -40,6 +49,11 @@ export class Place {
   #lastToken = 0
   #token = 0
   #tokenCameAt = 0
+  /**
+   * When this client sent the release that made the grant `#token`. Undefined if another request made
+   * the grant, or if that is unknown.
+   */
+  #releasedAt: Moment | undefined
   #checkTimer: Timer | undefined
 
   constructor(waiter: Waiter, wireOwner: string) {
@@ -70,8 +84,10 @@ export class Place {
     }
   }
 
-  onGrant(token: number, path: AcquirePath = 'granted'): void {
+  /** @param releasedAt when this client sent the release that made the grant; undefined if unknown */
+  onGrant(token: number, path: AcquirePath = 'granted', releasedAt?: Moment): void {
     this.#path = path
+    if (token > this.#token) this.#releasedAt = releasedAt
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
     this.waiter.wakeEvent.set()
@@ -79,17 +95,22 @@ export class Place {
 
   /**
    * Returns the grant if the waiter can use it without a request. The grant's token is newer than
-   * the tokens in all `queued` answers, so the grant was made after those requests were sent.
+   * the tokens in all `queued` answers, so the grant was made after those requests were sent. A grant
+   * that a release of this client made was also made after that release was sent.
    *
-   * @returns the token, and a time before the claim window began. Null if there is no grant, or if
-   * too little of the claim window is left
+   * @returns null if there is no grant, or if too little of the claim window is left
    */
-  claim(clock: Clock): { token: number; sentAt: Moment } | null {
-    const sentAt = this.#queuedAt
+  claim(clock: Clock): KnownGrant | null {
+    const queuedAt = this.#queuedAt
     // If the counter was lost, the client cannot distinguish an old grant from a new grant.
-    if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null
+    if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null
+    const releasedAt = this.#releasedAt
+    const isLater = releasedAt !== undefined && releasedAt.monotonic > queuedAt.monotonic
+    const sentAt = isLater ? releasedAt : queuedAt
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
-    return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
+    if (leftMs < this.claimMs * LEAST_LEFT) return null
+    const isWhole = isLater && this.claimMs === this.waiter.request.leaseMs
+    return { token: this.#token, sentAt, isWhole }
   }
 
   /** How the waiter acquires the lock; undefined if the waiter did not have to queue. */

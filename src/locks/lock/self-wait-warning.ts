@@ -152,7 +152,7 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
 }
 
 /** Warns once if `acquiring` is still pending after `afterMs` and `holder` still holds the lock. */
-async function warnOfSelfWait<T>(
+function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,
   acquiring: Promise<T>,
 ): Promise<T> {
@@ -171,9 +171,14 @@ async function warnOfSelfWait<T>(
     )
   }
   const timer = clock.after(afterMs, warnOnce).unref()
-  try {
-    return await acquiring
-  } finally {
-    clock.clear(timer)
-  }
+  return acquiring.then(
+    (taken) => {
+      clock.clear(timer)
+      return taken
+    },
+    (error) => {
+      clock.clear(timer)
+      throw error
+    },
+  )
 }

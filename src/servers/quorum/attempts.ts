@@ -3,48 +3,26 @@ import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
+import { promised, type Reply } from '../reply.ts'
 import type { LoweredHold } from '../requests.ts'
+import { AttemptRequest, type AttemptServer, OwnerAttempts } from './attempt-request.ts'
 import type { MasterSettings } from './master-settings.ts'
-
-/** The requests with one owner id to this master. All times are on `performance.now()`. */
-interface AttemptState {
-  /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
-  doubtUntilMs: number
-  /** True if a request of the owner id was granted, or has an unknown outcome. */
-  mayHaveIt: boolean
-  /** The number of acquisitions under way. */
-  pending: number
-  /** The number of the last sent acquisition, over all owner ids; 0 means that none was sent. */
-  sent: number
-  whenAnswered: (() => void)[] | undefined
-  /** The number of releases under way. */
-  endings: number
-  /** When the last answered release was sent; -1 means that no release was answered. */
-  endedAtMs: number
-  /** The keys of the lock to release. Set when the owner id is abandoned, or its hold has ended. */
-  abandoned: LockKeys | undefined
-  /** Earliest time of the background release; 0 means at once. */
-  fromMs: number
-}
 
 /** The pause before the first repeat of a release without an answer, in milliseconds. */
 const PAUSE_MS = 50
 
-interface AttemptServer {
-  readonly everUp: boolean
-  readonly lateAtMostMs: number
-  readonly whyDown: CallFailure | undefined
-  onUp(onUp: () => void): () => void
-}
+type Release = (keys: LockKeys, ending: LoweredHold, reply: Reply<Released>) => void
 
-type Release = (keys: LockKeys, ending: LoweredHold) => Promise<Released>
+/** The release is repeated later if it fails. */
+const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
 
 /** The owner ids of one client that hold, or may hold, locks on one master. */
 export class Attempts {
-  readonly #server: AttemptServer
+  /** @internal */
+  readonly server: AttemptServer
   readonly #lower: Release
   readonly #restMs: number
-  readonly #attempts = new Map<string, AttemptState>()
+  readonly #attempts = new Map<string, OwnerAttempts>()
   readonly #releases = new BackgroundTasks()
   readonly #pending: PendingReleases
   readonly #callMs: number
@@ -53,7 +31,7 @@ export class Attempts {
 
   /** @param lower asks the master to lower a hold count, or to end the hold of an owner id */
   constructor(server: AttemptServer, lower: Release, { callMs, restMs, label }: MasterSettings) {
-    this.#server = server
+    this.server = server
     this.#lower = lower
     this.#restMs = restMs
     this.#callMs = callMs
@@ -62,86 +40,69 @@ export class Attempts {
   }
 
   /**
-   * Runs `send`, which requests the lock for the owner id. Remembers the owner id while it may hold
-   * the lock on this master.
+   * Records a request that acquires the lock for the owner id. Remembers the owner id while it may
+   * hold the lock on this master.
    *
-   * @param send sends the requests, and calls `onSend` when the last request is sent, or later
+   * @param reply receives the outcome that the returned object receives
    */
   track<A extends { readonly kind: string }>(
     owner: string,
-    timeoutMs: number,
-    send: (onSend: () => void) => Promise<A>,
-  ): Promise<A> {
-    const { everUp, lateAtMostMs } = this.#server
-    const askedAt = performance.now()
-    const known = this.#attempts.get(owner)
-    const attempt: AttemptState = known ?? {
-      doubtUntilMs: 0,
-      mayHaveIt: false,
-      pending: 0,
-      sent: 0,
-      whenAnswered: undefined,
-      endings: 0,
-      endedAtMs: -1,
-      abandoned: undefined,
-      fromMs: 0,
+    callMs: number,
+    reply: Reply<A>,
+  ): AttemptRequest<A> {
+    let attempt = this.#attempts.get(owner)
+    if (attempt === undefined) {
+      attempt = new OwnerAttempts()
+      this.#attempts.set(owner, attempt)
     }
-    if (known === undefined) this.#attempts.set(owner, attempt)
-    attempt.pending += 1
-    const settled = (mayHaveIt: boolean) => {
-      attempt.mayHaveIt ||= mayHaveIt
-      attempt.pending -= 1
-      if (attempt.pending > 0) return
-      if (!attempt.mayHaveIt && this.#attempts.get(owner) === attempt) this.#attempts.delete(owner)
-      if (attempt.whenAnswered !== undefined) {
-        for (const resolve of attempt.whenAnswered.splice(0)) resolve()
-      }
-      if (attempt.abandoned !== undefined) this.#retireIfDone(owner, attempt)
-    }
-    const onSend = () => {
-      this.#sends += 1
-      attempt.sent = this.#sends
-    }
-    return send(onSend).then(
-      (grant) => {
-        this.#pending.answered()
-        settled(grant.kind === 'granted')
-        return grant
-      },
-      (failure: CallFailure) => {
-        const isUnknown = failure.kind === 'unknown'
-        if (isUnknown) {
-          // If the server was never connected, the request was sent later than `askedAt`.
-          // `lateAtMostMs` may have grown since the request was made.
-          const latestMs = everUp ? askedAt : performance.now()
-          const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
-          attempt.doubtUntilMs = Math.max(attempt.doubtUntilMs, latestMs + timeoutMs + lateMs)
-        }
-        settled(isUnknown)
-        throw failure
-      },
-    )
+    return new AttemptRequest(this, owner, attempt, callMs, reply)
   }
 
   /** Lowers the hold count; 0 ends the hold. Needs no token, because an owner id has one hold. */
-  lower(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const work =
-      holds > 0
-        ? this.#free(keys, owner, holds, timeoutMs)
-        : this.#releaseAll(keys, owner, timeoutMs)
-    this.#releases.count(work)
-    return work
+  lower(
+    keys: LockKeys,
+    owner: string,
+    holds: number,
+    callMs: number,
+    reply: Reply<Released>,
+  ): void {
+    const attempt = holds > 0 ? undefined : this.#attempts.get(owner)
+    const sentAt = performance.now()
+    const sends = this.#sends
+    const done = (sentAtMs?: number) => {
+      if (attempt !== undefined) this.#endingDone(keys, owner, attempt, sentAtMs)
+      this.#releases.finished()
+    }
+    const failed = (failure: CallFailure) => {
+      done()
+      reply.failed(failure)
+    }
+    const answered = (released: Released) => {
+      // An acquisition was sent after the release, so a second release follows.
+      const isOvertaken = attempt !== undefined && attempt.sent > sends && this.#attempts.has(owner)
+      const finish = () => {
+        done(sentAt)
+        reply.answered(released)
+      }
+      if (isOvertaken) this.#free(keys, owner, 0, callMs, { answered: finish, failed })
+      else finish()
+    }
+    this.#releases.started()
+    if (attempt !== undefined) attempt.endings += 1
+    this.#free(keys, owner, holds, callMs, {
+      answered: (released) => {
+        if (attempt === undefined) answered(released)
+        else attempt.whenAnswered(() => answered(released))
+      },
+      failed,
+    })
   }
 
   /** Resolves when no acquisition of this owner id is under way. */
-  async answered(owner: string): Promise<void> {
+  answered(owner: string): Promise<void> {
     const attempt = this.#attempts.get(owner)
-    while (attempt !== undefined && attempt.pending > 0) {
-      await new Promise<void>((resolve) => {
-        attempt.whenAnswered ??= []
-        attempt.whenAnswered.push(resolve)
-      })
-    }
+    if (attempt === undefined) return Promise.resolve()
+    return new Promise((resolve) => attempt.whenAnswered(resolve))
   }
 
   /**
@@ -158,9 +119,12 @@ export class Attempts {
     if (attempt.pending > 0 && attempt.endings === 0 && fromMs === 0) {
       // The release is sent at once, directly after the acquisition. If it fails, another release
       // follows later.
-      this.lower(keys, owner, 0, this.#callMs).catch(() => {})
+      this.lower(keys, owner, 0, this.#callMs, NO_REPLY)
     } else {
-      if (attempt.pending > 0) this.#releases.count(this.answered(owner))
+      if (attempt.pending > 0) {
+        this.#releases.started()
+        attempt.whenAnswered(() => this.#releases.finished())
+      }
       this.#retireIfDone(owner, attempt)
     }
   }
@@ -183,7 +147,7 @@ export class Attempts {
    * `isNeeded()` is true.
    */
   async quiet(isNeeded = () => false): Promise<void> {
-    const isWorthIt = () => this.#server.whyDown === undefined || isNeeded()
+    const isWorthIt = () => this.server.whyDown === undefined || isNeeded()
     while ((!this.#releases.isQuiet || this.#pending.size > 0) && isWorthIt()) {
       await this.#releases.quiet()
       await this.#pending.quiet(isWorthIt)
@@ -196,27 +160,26 @@ export class Attempts {
     this.#pending.stopAll()
   }
 
-  async #releaseAll(keys: LockKeys, owner: string, timeoutMs: number): Promise<Released> {
-    const attempt = this.#attempts.get(owner)
-    if (attempt !== undefined) attempt.endings += 1
-    const sentAt = performance.now()
-    const sends = this.#sends
-    try {
-      const released = await this.#free(keys, owner, 0, timeoutMs)
-      if (attempt !== undefined && attempt.pending > 0) await this.answered(owner)
-      // An acquisition was sent after the release, so a second release follows.
-      if (attempt !== undefined && attempt.sent > sends && this.#attempts.has(owner)) {
-        await this.#free(keys, owner, 0, timeoutMs)
-      }
-      if (attempt !== undefined) this.#endingDone(keys, owner, attempt, sentAt)
-      return released
-    } catch (failure) {
-      if (attempt !== undefined) this.#endingDone(keys, owner, attempt)
-      throw failure
-    }
+  /** @internal */
+  acquisitionSent(): number {
+    this.#sends += 1
+    return this.#sends
   }
 
-  #endingDone(keys: LockKeys, owner: string, attempt: AttemptState, sentAtMs?: number): void {
+  /** @internal */
+  acquisitionAnswered(): void {
+    this.#pending.answered()
+  }
+
+  /** @internal */
+  acquisitionDone(owner: string, attempt: OwnerAttempts): void {
+    if (attempt.pending > 0) return
+    if (!attempt.mayHaveIt && this.#attempts.get(owner) === attempt) this.#attempts.delete(owner)
+    if (attempt.abandoned !== undefined) this.#retireIfDone(owner, attempt)
+    attempt.reportAnswered()
+  }
+
+  #endingDone(keys: LockKeys, owner: string, attempt: OwnerAttempts, sentAtMs?: number): void {
     attempt.endings -= 1
     let fromMs = attempt.doubtUntilMs
     if (sentAtMs === undefined) fromMs = performance.now() + PAUSE_MS
@@ -228,22 +191,28 @@ export class Attempts {
   }
 
   /** Forgets an owner id without requests under way. Releases each hold that it may still have. */
-  #retireIfDone(owner: string, attempt: AttemptState, leastFromMs = 0): void {
+  #retireIfDone(owner: string, attempt: OwnerAttempts, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = attempt
     if (keys === undefined || pending > 0 || endings > 0) return
     if (this.#attempts.get(owner) !== attempt) return
     this.#attempts.delete(owner)
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(attempt.fromMs, leastFromMs)
-    const send = (callMs: number) => this.#free(keys, owner, 0, callMs)
+    const send = (callMs: number) =>
+      promised<Released>((reply) => this.#free(keys, owner, 0, callMs, reply))
     const of = { rawName: keys.lock, owner }
     this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 
-  #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const { whyDown } = this.#server
-    return whyDown === undefined
-      ? this.#lower(keys, { owner, holds, token: '', callMs: timeoutMs })
-      : Promise.reject(whyDown)
+  #free(
+    keys: LockKeys,
+    owner: string,
+    holds: number,
+    callMs: number,
+    reply: Reply<Released>,
+  ): void {
+    const { whyDown } = this.server
+    if (whyDown === undefined) this.#lower(keys, { owner, holds, token: '', callMs }, reply)
+    else queueMicrotask(() => reply.failed(whyDown))
   }
 }

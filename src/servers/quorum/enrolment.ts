@@ -58,7 +58,10 @@ export class Enrolment {
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new LateVote()
       const again = await retry(leftMs)
-      if (again.kind !== 'forgot') return this.voted(again)
+      if (again.kind !== 'forgot') {
+        this.voted()
+        return again
+      }
       votesAtUs = again.sinceUs
     }
     throw new RestingMaster(this.#leftMs(votesAtUs))
@@ -66,11 +69,10 @@ export class Enrolment {
 
   /**
    * Records that the master has voted. So its deployment is not new, even if the master loses its
-   * data later. Returns the given answer.
+   * data later.
    */
-  voted<A>(answer: A): A {
+  voted(): void {
     noteUse(this.#node)
-    return answer
   }
 
   /**

@@ -6,8 +6,8 @@ import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Subscription } from '../subscription.ts'
 import { isAnswer, type Majority, type Votes } from './majority.ts'
 import { MajorityWakeUp } from './majority-wake-up.ts'
-import type { Master } from './master.ts'
 import type { RoundTrips } from './round-trips.ts'
+import type { Voter } from './voter.ts'
 
 /**
  * The shortest time for which the client waits for the first master before it asks the others, in
@@ -39,7 +39,7 @@ const COURTESY_MS = { least: 2, most: 8 }
  * when.
  */
 interface Freed {
-  readonly masters: Set<Master>
+  readonly masters: Set<Voter>
   /** When the client learned of the last release, on `performance.now()`. */
   readonly at: number
 }
@@ -65,8 +65,8 @@ interface Crowd {
 }
 
 /** The vote of the master that was asked first. */
-interface First {
-  readonly master: Master
+export interface First {
+  readonly master: Voter
   readonly vote: Promise<AcquireAnswer>
   /**
    * The refusal of the master. Undefined if the master granted the lock, failed, or did not answer
@@ -84,14 +84,14 @@ interface First {
  * in an order that all clients share. Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
-  readonly #masters: readonly Master[]
+  readonly #masters: readonly Voter[]
   readonly #size: Majority
   readonly #roundTrips: RoundTrips
   readonly #keys: LockKeys
   #freed: Freed | undefined
   readonly #crowd: Crowd = { losses: 0, before: 0 }
 
-  constructor(masters: readonly Master[], size: Majority, roundTrips: RoundTrips, keys: LockKeys) {
+  constructor(masters: readonly Voter[], size: Majority, roundTrips: RoundTrips, keys: LockKeys) {
     this.#masters = masters
     this.#size = size
     this.#roundTrips = roundTrips
@@ -143,7 +143,7 @@ export class HeadStart {
    * Called when this client has released the lock. If the release may have woken waiters of other
    * clients at a master, the lock counts as free at that master.
    */
-  released(votes: Votes<Released, Master>): void {
+  released(votes: Votes<Released, Voter>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
       if (answer.others !== 0) this.#isFree(member)
@@ -162,7 +162,7 @@ export class HeadStart {
    *
    * @returns the vote of this master; undefined if the client may ask all masters at once
    */
-  requestFirst(request: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
+  requestFirst(request: (master: Voter) => Promise<AcquireAnswer>): Promise<First> | undefined {
     const master = this.#takeFirst()
     if (master === undefined) return undefined
     const { losses, before } = this.#crowd
@@ -173,33 +173,33 @@ export class HeadStart {
     return requestAlone(master, { losses, before }, headStartMs, request)
   }
 
-  #isFree(master: Master): void {
+  #isFree(master: Voter): void {
     const masters = this.#freedMasters ?? new Set()
     masters.add(master)
     this.#freed = { masters, at: performance.now() }
   }
 
-  get #freedMasters(): Set<Master> | undefined {
+  get #freedMasters(): Set<Voter> | undefined {
     const freed = this.#freed
     const freeMs = FREE_MS + 2 * this.#roundTrips.majorityMs
     return freed !== undefined && performance.now() - freed.at < freeMs ? freed.masters : undefined
   }
 
-  #firstOf(byRank: readonly Master[]): Master | undefined {
+  #firstOf(byRank: readonly Voter[]): Voter | undefined {
     return byRank.find((one) => one.server.whyDown === undefined && !this.#isSlow(one))
   }
 
-  #isSlow(master: Master): boolean {
+  #isSlow(master: Voter): boolean {
     return this.#roundTrips.isSlow(master, HEAD_START_MS)
   }
 
-  #takeFirst(): Master | undefined {
+  #takeFirst(): Voter | undefined {
     const free = this.#freedMasters
     this.#freed = undefined
     return free && this.#ranked([...free].filter((one) => !this.#isSlow(one)))[0]
   }
 
-  #ranked(some: readonly Master[]): Master[] {
+  #ranked(some: readonly Voter[]): Voter[] {
     return [...some].sort((a, b) => a.rank(this.#keys) - b.rank(this.#keys))
   }
 }
@@ -208,10 +208,10 @@ export class HeadStart {
  * Pauses for a random time, then asks this master. Waits for the answer for at most `headStartMs`.
  */
 async function requestAlone(
-  master: Master,
+  master: Voter,
   { losses, before }: Crowd,
   headStartMs: number,
-  request: (master: Master) => Promise<AcquireAnswer>,
+  request: (master: Voter) => Promise<AcquireAnswer>,
 ): Promise<First> {
   // A client that has lost more often asks sooner.
   const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))

@@ -1,18 +1,18 @@
 import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
+import type { Vote } from './ballot.ts'
 import { NoMajority } from './no-majority.ts'
-import type { Vote } from './request-all.ts'
 
-interface Voter {
+interface Member {
   /** The name of the master in errors. */
   readonly label: string
   readonly server: { readonly whyDown: CallFailure | undefined }
 }
 
-export type Votes<A, V extends Voter = Voter> = readonly Vote<V, A | CallFailure>[]
+export type Votes<A, V extends Member = Member> = readonly Vote<V, A | CallFailure>[]
 
-interface VoteAnswer {
+export interface VoteAnswer {
   readonly kind: string
 }
 
@@ -36,6 +36,12 @@ export function isGranted<A extends VoteAnswer, V>(
   return isAnswer(vote.answer) && vote.answer.kind === 'granted'
 }
 
+export function countAnswers(votes: Votes<unknown>): number {
+  let times = 0
+  for (const { answer } of votes) if (isAnswer(answer)) times += 1
+  return times
+}
+
 /** Returns how many masters gave an answer of this kind. */
 export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind: K): number {
   let times = 0
@@ -48,7 +54,7 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
  * answer. While the client waits for them, other clients cannot get its votes.
  */
 export function isSplit(votes: Votes<VoteAnswer>, majority: number): boolean {
-  return count(votes, 'held') > 0 && answersOf(votes).length >= majority
+  return count(votes, 'held') > 0 && countAnswers(votes) >= majority
 }
 
 /**
@@ -56,7 +62,7 @@ export function isSplit(votes: Votes<VoteAnswer>, majority: number): boolean {
  * other clients.
  */
 export function isMixed(votes: Votes<VoteAnswer>, majority: number): boolean {
-  return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
+  return count(votes, 'yielded') > 0 && countAnswers(votes) >= majority
 }
 
 export function mostOften<T>(all: readonly T[]): { value: T; times: number } | undefined {
@@ -118,7 +124,7 @@ export class Majority {
    * Returns for how long a majority still grants the lease at index `i`; `gone` if no majority can
    * have the lease. Returns a failure if too few masters answered.
    */
-  leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): RenewedLease {
+  leftOf(votes: readonly Vote<Member, Renewals>[], i: number): RenewedLease {
     const each = votes.map(({ member, answer }) => ({
       member,
       answer: answer instanceof CallFailure ? answer : (answer[i] as RenewedLease),
@@ -171,14 +177,14 @@ export class Majority {
   }
 }
 
-export function failuresOf(votes: Votes<unknown>): Vote<Voter, CallFailure>[] {
+export function failuresOf(votes: Votes<unknown>): Vote<Member, CallFailure>[] {
   return votes.filter(
-    (vote): vote is Vote<Voter, CallFailure> => vote.answer instanceof CallFailure,
+    (vote): vote is Vote<Member, CallFailure> => vote.answer instanceof CallFailure,
   )
 }
 
 /** Returns the masters that are known to be unreachable, each with its failure. */
-export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
+export function downOf(masters: readonly Member[]): Vote<Member, CallFailure>[] {
   return masters.flatMap((member) => {
     const answer = member.server.whyDown
     return answer === undefined ? [] : [{ member, answer }]

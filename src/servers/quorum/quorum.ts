@@ -9,6 +9,7 @@ import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
+import { abandonOnAll } from './lock-ballot.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 import { MASTERS_WORDS } from './masters-words.ts'
@@ -18,7 +19,6 @@ import { renewOnMost } from './renew.ts'
 import { Repairs } from './repairs.ts'
 import { requestChannel } from './request-channel.ts'
 import { RoundTrips } from './round-trips.ts'
-import { TokenAgreement } from './token-agreement.ts'
 
 /**
  * Makes independent masters act as one server: the answer of a majority counts. The algorithm is
@@ -36,7 +36,6 @@ export class Quorum implements LockServer {
     'is already a majority lock, made by a client with `masters` or by getRedLock(). ' +
     'Pass locks of clients that have one server each'
   readonly size: Majority
-  readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
   readonly requests: RequestChannel
@@ -47,7 +46,6 @@ export class Quorum implements LockServer {
   constructor(masters: readonly Master[], callMs: number) {
     this.masters = masters
     this.size = new Majority(masters.length)
-    this.agreement = new TokenAgreement(masters, this.size.majority)
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
     this.requests = requestChannel(this)
@@ -62,7 +60,7 @@ export class Quorum implements LockServer {
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     return this.#renew(leases, leaseMs, callMs, ({ rawName, wireOwner }) =>
-      this.agreement.abandon(lockKeys(rawName), wireOwner),
+      abandonOnAll(this.masters, lockKeys(rawName), wireOwner),
     )
   }
 

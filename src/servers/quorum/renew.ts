@@ -2,10 +2,11 @@ import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
+import type { Vote } from './ballot.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'
 import { isWorthChecking } from './repairs.ts'
-import { requestAll, type Vote } from './request-all.ts'
+import { requestAll } from './request-all.ts'
 
 /** Receives the leases that not all masters have. */
 interface Outcomes {

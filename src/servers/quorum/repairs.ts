@@ -1,8 +1,9 @@
-import type { Granted, LeaseToRenew } from '../answers.ts'
+import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import { isAnswer, isGranted, type Votes } from './majority.ts'
-import type { Master } from './master.ts'
-import type { Vote } from './request-all.ts'
+
+interface FailedMaster {
+  readonly server: { readonly whyDown: CallFailure | undefined }
+}
 
 /**
  * The pause before the masters are checked again, in milliseconds. It doubles for each check of the
@@ -64,11 +65,6 @@ export class Repairs {
     this.#arm(gap.dueAt)
   }
 
-  /** Returns a record of the votes for one attempt to acquire a lock. */
-  newMissedVotes(): MissedVotes {
-    return new MissedVotes(this)
-  }
-
   stopAll(): void {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -108,41 +104,7 @@ export class Repairs {
   }
 }
 
-/**
- * Remembers for one attempt if a master did not grant the lock. Such a master may lack the hold.
- */
-class MissedVotes {
-  readonly #repairs: Repairs
-  #lease: (() => LeaseToRenew) | undefined
-  #isMissed = false
-  /** Receives each vote that arrives after a majority has decided. */
-  readonly late = (vote: Vote<Master, unknown | CallFailure>): void => {
-    if (this.#isMissed || !isMissing(vote)) return
-    this.#isMissed = true
-    if (this.#lease !== undefined) this.#repairs.add(this.#lease())
-  }
-
-  constructor(repairs: Repairs) {
-    this.#repairs = repairs
-  }
-
-  /** @returns the same grant, with a function that receives the lease of its hold */
-  won(grant: Granted, votes: Votes<unknown, Master>): Granted {
-    this.#isMissed ||= votes.some(isMissing)
-    const onHeld = (lease: () => LeaseToRenew) => {
-      this.#lease = lease
-      if (this.#isMissed) this.#repairs.add(lease())
-    }
-    return { ...grant, onHeld }
-  }
-}
-
-function isMissing(vote: Vote<Master, unknown | CallFailure>): boolean {
-  if (isAnswer(vote.answer)) return !isGranted(vote as Parameters<typeof isGranted>[0])
-  return isWorthChecking(vote.member, vote.answer as CallFailure)
-}
-
 /** True if a master that failed should be asked again on the same connection. */
-export function isWorthChecking({ server }: Master, failure: CallFailure): boolean {
+export function isWorthChecking({ server }: FailedMaster, failure: CallFailure): boolean {
   return server.whyDown === undefined && !failure.permanent
 }

@@ -1,64 +1,49 @@
 import type { CallFailure } from '../call-failure.ts'
+import { type Reply, replyWith } from '../reply.ts'
+import { Ballot, type Decided, type Vote } from './ballot.ts'
 
-export interface Vote<M, A> {
-  readonly member: M
-  readonly answer: A
+interface Question<M, T> {
+  readonly request: (member: M) => Promise<T>
+  /** Called after each vote except the last, with the votes so far. */
+  readonly isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided
+  /** Receives each vote that arrives after the decision. */
+  readonly late?: ((vote: Vote<M, T | CallFailure>) => void) | undefined
+  readonly resolve: (votes: Vote<M, T | CallFailure>[]) => void
 }
 
-/**
- * True if the votes so far decide. `nearly` if they decide too, but the caller should first wait a
- * short time for more votes.
- */
-type Decided = boolean | 'nearly'
+class PromisedBallot<M, T> extends Ballot<M, T> {
+  readonly #question: Question<M, T>
 
-/**
- * The shortest and the longest wait after `nearly`, in milliseconds. Between these bounds, the wait
- * is as long as the votes took so far. Members at a similar distance answer in this time.
- */
-const GRACE_MS = { least: 3, most: 250 }
+  constructor(members: readonly M[], question: Question<M, T>) {
+    super(members)
+    this.#question = question
+  }
 
-/**
- * Asks all members at once, and resolves as soon as the votes decide. A failure counts as an
- * answer, so the promise never rejects.
- *
- * @param isDecided called after each vote except the last, with the votes so far
- * @param late receives each vote that arrives after the decision
- * @param graceFactor multiplies the wait after `nearly`
- * @returns the votes that arrived before the decision; all votes if they never decided
- */
+  protected request(member: M, reply: Reply<T>): void {
+    replyWith(this.#question.request(member), reply)
+  }
+
+  protected isDecided(): Decided {
+    return this.#question.isDecided(this.votes)
+  }
+
+  protected decided(): void {
+    this.#question.resolve(this.votes)
+  }
+
+  protected override late(vote: Vote<M, T | CallFailure>): void {
+    this.#question.late?.(vote)
+  }
+}
+
+/** Returns a promise for the votes of a {@link Ballot}. The promise never rejects. */
 export function requestAll<M, T>(
   members: readonly M[],
-  request: (member: M) => Promise<T>,
-  isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided,
-  late: (vote: Vote<M, T | CallFailure>) => void = () => {},
-  graceFactor = 1,
+  request: Question<M, T>['request'],
+  isDecided: Question<M, T>['isDecided'],
+  late?: Question<M, T>['late'],
 ): Promise<Vote<M, T | CallFailure>[]> {
   return new Promise((resolve) => {
-    const votes: Vote<M, T | CallFailure>[] = []
-    const startedAt = performance.now()
-    let isFinished = false
-    let grace: NodeJS.Timeout | undefined
-    const finish = () => {
-      isFinished = true
-      clearTimeout(grace)
-      resolve([...votes])
-    }
-    for (const member of members) {
-      const handle = (answer: T | CallFailure) => {
-        if (isFinished) {
-          late({ member, answer })
-          return
-        }
-        votes.push({ member, answer })
-        const decided = votes.length === members.length || isDecided(votes)
-        if (decided === true) finish()
-        else if (decided === 'nearly') {
-          const tookMs = performance.now() - startedAt
-          const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
-          grace ??= setTimeout(finish, graceMs * graceFactor)
-        }
-      }
-      request(member).then(handle, handle)
-    }
+    new PromisedBallot(members, { request, isDecided, late, resolve }).start()
   })
 }

@@ -1,7 +1,5 @@
-import type { RoundTrip } from './round-trip.ts'
-
 interface Timed {
-  readonly roundTrip: RoundTrip
+  readonly roundTrip: { readonly usualMs: number }
 }
 
 /**

@@ -1,9 +1,11 @@
-import type { AcquireAnswer, Granted, LeaseToRenew, ReenterAnswer } from '../answers.ts'
+import type { AcquireAnswer, LeaseToRenew, ReenterAnswer } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
 import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import { reentryOf, sound } from '../redis/lock-bindings.ts'
 import { converted, only } from '../redis/scripts/convert.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
+import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Attempt, Reentry } from '../requests.ts'
 
 /**
@@ -16,27 +18,78 @@ export interface Forgot {
 }
 
 const vote = sound(only(quorum.vote, 'granted', 'held', 'forgot'))
+const restore = converted(
+  quorum.restore,
+  ({ kind }): RestoreAnswer => ({ kind: 'granted', isThere: kind === 'held' }),
+)
 const voteAgain = converted(only(quorum.vote, 'granted', 'gone'), reentryOf)
 
-/**
- * Asks a master for its vote on a lock.
- *
- * @param longestMs the longest lease that this client acquires, in milliseconds. A master whose
- * mark names a shorter lease answers `forgot`.
- * @param onSend called each time a request is sent
- */
-export function requestVote(
-  { runner }: ScriptServer,
-  keys: LockKeys,
-  { owner, leaseMs, reserve, callMs }: Attempt,
-  longestMs: number,
-  onSend: () => void,
-): Promise<AcquireAnswer | Forgot> {
-  const given = () => {
-    onSend()
-    return { owner, leaseMs, longestMs, reserve }
+/** The parts of a master that a request for its vote uses. */
+interface VoteMaster {
+  readonly server: ScriptServer
+  readonly roundTrip: { took(ms: number): void }
+  readonly enrolment: {
+    voted(): void
+    remind(
+      answer: Forgot,
+      endsAt: number,
+      retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
+    ): Promise<AcquireAnswer>
   }
-  return runner.request(vote, keys, given, callMs)
+  /**
+   * The longest lease that this client acquires, in milliseconds. A master whose mark names a
+   * shorter lease answers `forgot`.
+   */
+  readonly longestMs: number
+}
+
+interface VoteReply extends Reply<AcquireAnswer> {
+  /** Called each time a request is sent. */
+  sent(): void
+}
+
+/** Asks a master for its vote on a lock. If the master forgot, enrols it and asks again. */
+export class VoteRequest implements Reply<AcquireAnswer | Forgot> {
+  readonly #master: VoteMaster
+  readonly #keys: LockKeys
+  readonly #attempt: Attempt
+  readonly #reply: VoteReply
+  readonly #sentAt = performance.now()
+
+  constructor(master: VoteMaster, keys: LockKeys, attempt: Attempt, reply: VoteReply) {
+    this.#master = master
+    this.#keys = keys
+    this.#attempt = attempt
+    this.#reply = reply
+  }
+
+  send(callMs = this.#attempt.callMs, reply: Reply<AcquireAnswer | Forgot> = this): void {
+    const { owner, leaseMs, reserve } = this.#attempt
+    const { server, longestMs } = this.#master
+    const given = () => {
+      this.#reply.sent()
+      return { owner, leaseMs, longestMs, reserve }
+    }
+    server.runner.run(vote, this.#keys, given, callMs, reply)
+  }
+
+  answered(answer: AcquireAnswer | Forgot): void {
+    const { roundTrip, enrolment } = this.#master
+    roundTrip.took(performance.now() - this.#sentAt)
+    if (answer.kind !== 'forgot') {
+      enrolment.voted()
+      this.#reply.answered(answer)
+      return
+    }
+    const endsAt = this.#sentAt + this.#attempt.callMs
+    const retry = (leftMs: number) =>
+      promised<AcquireAnswer | Forgot>((reply) => this.send(leftMs, reply))
+    replyWith(enrolment.remind(answer, endsAt, retry), this.#reply)
+  }
+
+  failed(failure: CallFailure): void {
+    this.#reply.failed(failure)
+  }
 }
 
 /** Asks a master to raise the hold count of an owner that holds the lock on this master. */
@@ -45,8 +98,9 @@ export function reenterByVote(
   keys: LockKeys,
   { owner, leaseMs, holds, token, callMs }: Reentry,
   longestMs: number,
-): Promise<ReenterAnswer> {
-  return runner.request(voteAgain, keys, { owner, leaseMs, longestMs, holds, token }, callMs)
+  reply: Reply<ReenterAnswer>,
+): void {
+  runner.run(voteAgain, keys, { owner, leaseMs, longestMs, holds, token }, callMs, reply)
 }
 
 /**
@@ -62,26 +116,23 @@ export function agreeAt(
   return runner.request(quorum.agree, keys, { owner, token }, callMs)
 }
 
-/**
- * Restores a hold on one master, after a majority has confirmed the hold.
- *
- * @param onAnswer receives the state on this master: `held` if the owner holds the lock, otherwise
- * `gone`
- * @returns a grant for every answer, because the owner id may hold the lock on this master
- */
+/** A grant for every answer, because the owner id may hold the lock on this master. */
+export interface RestoreAnswer {
+  readonly kind: 'granted'
+  /** True if the owner id holds the lock on this master now. */
+  readonly isThere: boolean
+}
+
+/** Restores a hold on one master, after a majority has confirmed the hold. */
 export function restoreAt(
   { runner }: ScriptServer,
   keys: LockKeys,
   { wireOwner, holds = 1, token = 0 }: LeaseToRenew,
   leaseMs: number,
-  timeoutMs: number,
-  onAnswer: (answer: 'held' | 'gone') => void,
-): Promise<Granted> {
+  callMs: number,
+  reply: Reply<RestoreAnswer>,
+): void {
   const names = { ...keys, forced: forcedKey(keys.lock) }
   const given = { owner: wireOwner, holds, leaseMs, token }
-  const binding = converted(quorum.restore, ({ kind }): Granted => {
-    onAnswer(kind)
-    return { kind: 'granted', token }
-  })
-  return runner.request(binding, names, given, timeoutMs)
+  runner.run(restore, names, given, callMs, reply)
 }

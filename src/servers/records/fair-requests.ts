@@ -6,11 +6,13 @@ import type {
   LocalPlaces,
   RemoteFairLock,
 } from '../fair-server.ts'
+import type { Remaining } from '../remaining.ts'
 import { replyWith } from '../reply.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireInTurn, beatOnce, endFairHold } from './fair.ts'
 import { grantChannel, type WaitingProcess } from './fair-grants.ts'
+import { renewLock } from './lock.ts'
 import { changeRecord, changeRecords } from './open-record.ts'
 
 class RecordFairServer implements FairServer {
@@ -24,6 +26,8 @@ class RecordFairServer implements FairServer {
     return {
       rawName,
       acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
+      confirm: (owner, leaseMs, callMs, reply) =>
+        replyWith(this.#confirm(rawName, owner, leaseMs, callMs), reply),
       endHold: (ending, reply) => replyWith(this.#endHold(rawName, ending), reply),
       abandon: (owner, untilMs, leaseMs) => {
         const send = (callMs: number) => this.#endHold(rawName, { owner, token: '', callMs })
@@ -59,6 +63,13 @@ class RecordFairServer implements FairServer {
     const process = this.#process(attempt.listens())
     return changeRecord(store, rawName, attempt.callMs, (record) =>
       acquireInTurn(record, attempt, process, counterMs),
+    )
+  }
+
+  #confirm(rawName: string, owner: string, leaseMs: number, callMs: number): Promise<Remaining> {
+    const { store, counterMs } = this.#client
+    return changeRecord(store, rawName, callMs, (record) =>
+      renewLock(record, owner, { leaseMs, counterMs }),
     )
   }
 

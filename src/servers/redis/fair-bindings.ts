@@ -1,9 +1,10 @@
 import type { HeartbeatAnswer, Released } from '../answers.ts'
 import { clientOf } from '../owner-id.ts'
-import { endsInMs } from '../remaining.ts'
+import { endsInMs, type Remaining } from '../remaining.ts'
 import { type OwnListeners, othersOf } from './calls/own-listeners.ts'
 import { converted, only } from './scripts/convert.ts'
 import * as scripts from './scripts/fair.generated.ts'
+import { renew } from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
 
 export const acquire = only(scripts.acquire, 'granted', 'held')
@@ -17,6 +18,13 @@ export const heartbeat = (locks: number) =>
       typeof one === 'string' ? one : { ...one, ttlMs: endsInMs(one.ttlMs) },
     )
   })
+
+/** The binding that renews the lease of one owner, and answers the remaining lease. */
+export const confirm = converted(renew, (answers): Remaining => {
+  const [remaining] = answers
+  if (remaining === undefined || answers.length > 1) throw odd()
+  return remaining
+})
 
 export const release = (clientId: string, own: OwnListeners) =>
   converted(scripts.release, (answer): Released => {

@@ -7,6 +7,7 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import type { Remaining } from '../remaining.ts'
 import type { Reply } from '../reply.ts'
 import type { LoweredHold } from '../requests.ts'
 import type { KindClient } from '../server-kind.ts'
@@ -15,6 +16,7 @@ import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import * as fair from './fair-bindings.ts'
 import type { HeartbeatArgs } from './scripts/fair.generated.ts'
+import type { RenewArgs } from './scripts/lock.generated.ts'
 
 function fairKeys(rawName: string) {
   return { ...lockKeys(rawName), ...queueKeys(rawName) }
@@ -38,6 +40,8 @@ class RedisFairServer implements FairServer {
     return {
       rawName,
       acquire: (attempt, reply) => this.#acquire(keys, attempt, reply),
+      confirm: (owner, leaseMs, callMs, reply) =>
+        this.#confirm(keys, { owners: [owner], leaseMs }, callMs, reply),
       endHold: (ending, reply) => this.#endHold(keys, ending, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
@@ -95,6 +99,15 @@ class RedisFairServer implements FairServer {
       label,
     })
     this.#server.runner.run(binding, keys, given, callMs, reply)
+  }
+
+  #confirm(
+    { lock, counter }: FairKeys,
+    given: RenewArgs,
+    callMs: number,
+    reply: Reply<Remaining>,
+  ): void {
+    this.#server.runner.run(fair.confirm, { keys: [lock, counter] }, given, callMs, reply)
   }
 
   #endHold(

@@ -46,6 +46,7 @@ const READERS = readersOf({
   made: {
     release: lockBindings.free(1),
     heartbeat: fairBindings.heartbeat(1),
+    confirmFair: fairBindings.confirm,
     releaseFair: fairBindings.release('NxwZr5PVhg5sb0Me8yo04', 0),
   },
 })

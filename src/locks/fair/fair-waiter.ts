@@ -1,0 +1,196 @@
+import type { Moment } from '../../kit/clock.ts'
+import type { Hold } from '../../lease/hold.ts'
+import { whenConfirmed } from '../../local/confirm.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import { LocalWaiter } from '../../local/racing-waiter.ts'
+import { reenter } from '../../local/reenter.ts'
+import {
+  abandonId,
+  callMsFor,
+  ownerIdOf,
+  type RequestOutcome,
+  WaiterRequest,
+} from '../../local/request.ts'
+import type { QueueAnswer, Queued } from '../../servers/answers.ts'
+import { untilCheckMs } from '../../waiting/release-listener.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
+import { confirmGrant } from './confirm-grant.ts'
+import { FairQueue } from './fair-queue.ts'
+import type { FairVerbs } from './fair-verbs.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import { Place } from './place.ts'
+
+/**
+ * A waiter for a fair lock. It has a place in the queue on the server, which the heartbeat keeps.
+ * It sends a request, and then sleeps until a message grants it the lock, or until it must send
+ * another request.
+ */
+export class FairWaiter extends LocalWaiter {
+  readonly #heartbeat: Heartbeat
+  #queue!: FairQueue
+  #place!: Place
+
+  constructor(lock: LocalLock, request: AcquireRequest, heartbeat: Heartbeat) {
+    super(lock, request)
+    this.#heartbeat = heartbeat
+  }
+
+  start(): void {
+    this.contend()
+  }
+
+  contend(): void {
+    const { lock } = this
+    const { inTurn } = lock.remoteOf(this.request) as FairVerbs
+    lock.queued ??= new FairQueue(this.#heartbeat, lock, inTurn)
+    this.#queue = lock.queued as FairQueue
+    this.#place = new Place(this, ownerIdOf(this))
+    if (!this.asksOnce) this.#queue.places.add(this.#place)
+    lock.tasks.started()
+    this.woken()
+  }
+
+  /**
+   * Takes the next step: uses a grant, sends a request, or waits. Called again after each step,
+   * until the waiter holds the lock or has settled.
+   */
+  woken(): void {
+    const { lock } = this
+    try {
+      if (this.settled) {
+        this.#cleanUp()
+        return
+      }
+      this.wakeEvent.reset()
+      const own = this.#ownHold
+      if (own !== undefined) {
+        this.#queue.remove(this.#place)
+        reenter(lock, own, this)
+        lock.tasks.finished()
+      } else if (!this.#useGrant()) {
+        this.#sendRequest()
+      }
+    } catch (error) {
+      this.#leaveAfter(error)
+    }
+  }
+
+  get #ownHold(): Hold | undefined {
+    return this.lock.holds.of(this.request.owner, this.request.kind)
+  }
+
+  /**
+   * Uses a reported grant without another request, if that is safe.
+   *
+   * @returns true if the waiter has the lock
+   */
+  #useGrant(): boolean {
+    const { lock } = this
+    const { clock, watchdog } = lock.services
+    const { claimMs } = this.#place
+    const claim = this.#place.claim(clock)
+    // A client with a watchdog thread may block its event loop for longer than the claim window. A
+    // confirmation by replicas also takes time. In these two cases the waiter sends a request,
+    // which gives the lock the whole lease.
+    if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
+    const hold = this.#newHold(claim.token, claim.sentAt, claimMs)
+    if (hold === null) return false
+    hold.beganAt = clock.monotonic()
+    // The request is sent before the caller continues, because the caller may block the event loop
+    // for longer than the claim window.
+    if (!claim.isWhole) {
+      confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)
+    }
+    this.#acceptHold(hold)
+    return true
+  }
+
+  #sendRequest(): void {
+    const { lock, request, retryBudget, wakeEvent } = this
+    const place = this.#place
+    if (retryBudget.isUsedUp) this.reject(retryBudget.error('not acquired'))
+    if (this.settled) {
+      this.#cleanUp()
+      return
+    }
+    const waits = !this.asksOnce
+    if (waits && !this.#queue.admits(place)) {
+      wakeEvent.wake(this)
+      return
+    }
+    this.queued ||= waits
+    const callMs = callMsFor(this)
+    const attempt = {
+      owner: ownerIdOf(this),
+      leaseMs: request.leaseMs,
+      ticket: waits ? place.ticket : null,
+      listens: () => this.#heartbeat.listens,
+      callMs,
+    }
+    const handle = (asked: RequestOutcome<QueueAnswer>) => this.#handleAnswer(asked)
+    const then = whenConfirmed(lock, this, this.confirm, handle)
+    this.#queue.inTurn.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
+  }
+
+  #handleAnswer({ grant, sentAt, pauseMs }: RequestOutcome<QueueAnswer>): void {
+    const { request, wakeEvent } = this
+    try {
+      if (grant === null) {
+        wakeEvent.wake(this, pauseMs)
+        return
+      }
+      this.#queue.answered(this.#place)
+      if (grant.kind === 'granted') {
+        const hold = this.#newHold(grant.token, sentAt, request.leaseMs)
+        if (hold === null) this.woken()
+        else this.#acceptHold(hold)
+        return
+      }
+      this.saw(grant)
+      if (grant.kind === 'queued') {
+        this.#isQueued(grant, sentAt)
+      } else {
+        // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
+        if (this.#ownHold === undefined) this.resolve(null)
+        this.woken()
+      }
+    } catch (error) {
+      this.#leaveAfter(error)
+    }
+  }
+
+  #isQueued(answer: Queued, sentAt: Moment): void {
+    const { lock, wakeEvent } = this
+    const place = this.#place
+    this.#heartbeat.start()
+    place.ticket = answer.ticket
+    place.queued(answer, sentAt)
+    lock.announce(this)
+    // If a grant arrived or the wait ended during the request, the wake event is already set. Then
+    // the next step follows at once.
+    wakeEvent.wake(this, answer.ttlMs === Infinity ? untilCheckMs() : undefined)
+  }
+
+  /** @returns the new hold; null if the client received the grant after its lease had ended */
+  #newHold(token: number, sentAt: Moment, leaseMs: number): Hold | null {
+    const hold = this.lock.holds.newHold(this, { token }, sentAt, leaseMs)
+    if (hold !== null) this.#queue.remove(this.#place)
+    return hold
+  }
+
+  #acceptHold(hold: Hold): void {
+    this.accept(hold, this.#place.path)
+    this.lock.tasks.finished()
+  }
+
+  #cleanUp(): void {
+    this.#queue.remove(this.#place)
+    if (!this.asking) abandonId(this.lock, this)
+    this.lock.tasks.finished()
+  }
+
+  #leaveAfter(error: unknown): void {
+    this.#queue.remove(this.#place)
+    this.stepFailed(error)
+  }
+}

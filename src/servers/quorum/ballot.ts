@@ -1,0 +1,104 @@
+import type { CallFailure } from '../call-failure.ts'
+import type { Reply } from '../reply.ts'
+
+export interface Vote<M, A> {
+  readonly member: M
+  readonly answer: A
+}
+
+/**
+ * True if the votes so far decide. `nearly` if they decide too, but the ballot should first wait a
+ * short time for more votes.
+ */
+export type Decided = boolean | 'nearly'
+
+/**
+ * The shortest and the longest wait after `nearly`, in milliseconds. Between these bounds, the wait
+ * is as long as the votes took so far. Members at a similar distance answer in this time.
+ */
+const GRACE_MS = { least: 3, most: 250 }
+
+/** One question to several members. The votes decide, and a failure counts as a vote. */
+export abstract class Ballot<M, A> {
+  /** The votes that arrived before the decision; all votes if they never decided. */
+  readonly votes: Vote<M, A | CallFailure>[] = []
+  readonly #members: readonly M[]
+  #graceFactor = 1
+  #startedAt = 0
+  #isFinished = false
+  #grace: NodeJS.Timeout | undefined
+
+  constructor(members: readonly M[]) {
+    this.#members = members
+  }
+
+  /**
+   * Requests all votes at once.
+   *
+   * @param graceFactor multiplies the wait after `nearly`
+   */
+  start(graceFactor = 1): void {
+    this.#graceFactor = graceFactor
+    this.#startedAt = performance.now()
+    for (const member of this.#members) this.request(member, new MemberVote(this, member))
+  }
+
+  /** @internal */
+  receive(vote: Vote<M, A | CallFailure>): void {
+    if (this.#isFinished) {
+      this.late(vote)
+      return
+    }
+    this.votes.push(vote)
+    const decided = this.areAllIn || this.isDecided()
+    if (decided === true) this.#finish()
+    else if (decided === 'nearly') {
+      const tookMs = performance.now() - this.#startedAt
+      const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
+      this.#grace ??= setTimeout(() => this.#finish(), graceMs * this.#graceFactor)
+    }
+  }
+
+  protected get areAllIn(): boolean {
+    return this.votes.length === this.#members.length
+  }
+
+  protected abstract request(member: M, reply: Reply<A>): void
+
+  /** Called after each vote except the last. */
+  protected abstract isDecided(): Decided
+
+  /** Called once, when the votes have decided. */
+  protected abstract decided(): void
+
+  /** Called with each vote that arrives after the decision. Does nothing by default. */
+  protected late(_vote: Vote<M, A | CallFailure>): void {}
+
+  #finish(): void {
+    this.#isFinished = true
+    clearTimeout(this.#grace)
+    this.decided()
+  }
+}
+
+/** The vote of one member, when it arrives. */
+class MemberVote<M, A> implements Reply<A>, Vote<M, A | CallFailure> {
+  readonly member: M
+  answer!: A | CallFailure
+  readonly #ballot: Ballot<M, A>
+
+  constructor(ballot: Ballot<M, A>, member: M) {
+    this.#ballot = ballot
+    this.member = member
+  }
+
+  answered(answer: A): void {
+    this.answer = answer
+    this.#ballot.receive(this)
+  }
+
+  failed(failure: CallFailure): void {
+    this.answer = failure
+    this.#ballot.receive(this)
+  }
+}

@@ -1,0 +1,125 @@
+import type { Granted, LeaseToRenew } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
+import type { Reply } from '../reply.ts'
+import { Ballot, type Vote } from './ballot.ts'
+import { count, isAnswer, isGranted, type RequestedMasters, type VoteAnswer } from './majority.ts'
+import { isWorthChecking, type Repairs } from './repairs.ts'
+import type { RoundTrips } from './round-trips.ts'
+import type { Voter } from './voter.ts'
+
+/** The parts of a quorum that all its locks share. */
+export interface LockMasters extends RequestedMasters<Voter> {
+  readonly roundTrips: RoundTrips
+  readonly repairs: Repairs
+  /** Returns the time limit of one request, in milliseconds, if the call may take `longestMs`. */
+  callMs(longestMs: number): number
+}
+
+/** One lock on several masters. */
+export interface VotedLock {
+  readonly all: LockMasters
+  readonly keys: LockKeys
+}
+
+/** One request about a lock to all masters. Completes the reply of the caller once. */
+export abstract class LockBallot<
+  L extends VotedLock,
+  Q extends { readonly callMs: number },
+  A extends VoteAnswer,
+> extends Ballot<Voter, A> {
+  protected readonly lock: L
+  protected readonly question: Q
+  protected readonly reply: Reply<A>
+
+  constructor(lock: L, question: Q, reply: Reply<A>) {
+    super(lock.all.masters)
+    this.lock = lock
+    this.question = { ...question, callMs: lock.all.callMs(question.callMs) }
+    this.reply = reply
+  }
+
+  protected get all(): LockMasters {
+    return this.lock.all
+  }
+
+  protected get keys(): LockKeys {
+    return this.lock.keys
+  }
+
+  /** Returns how many masters gave an answer of this kind. */
+  protected count(kind: A['kind']): number {
+    return count(this.votes, kind)
+  }
+
+  /** True if no majority can have the hold of the owner id. */
+  protected get isGone(): boolean {
+    return this.count('gone') > this.all.size.spare
+  }
+
+  /** @param mayBeDone true if the request may have had an effect, or may still have one */
+  protected fail(mayBeDone: boolean): void {
+    this.reply.failed(this.all.failure(this.votes, mayBeDone))
+  }
+
+  protected abandon(owner: string): void {
+    abandonOnAll(this.all.masters, this.keys, owner)
+  }
+}
+
+/**
+ * A ballot by which an owner id gets a hold. If a master did not grant the hold, the master may
+ * lack the hold, so repairs check it while the hold lasts.
+ */
+export abstract class GrantBallot<
+  L extends VotedLock,
+  Q extends { readonly callMs: number },
+  R extends VoteAnswer,
+> extends LockBallot<L, Q, R | Granted> {
+  #isMissed = false
+  #lease: (() => LeaseToRenew) | undefined
+
+  protected get hasMajority(): boolean {
+    return this.count('granted') >= this.all.size.majority
+  }
+
+  /** True if a master has granted the hold, or may still grant it. */
+  protected get isOpen(): boolean {
+    return !this.areAllIn || this.count('granted') > 0
+  }
+
+  protected override late(vote: Vote<Voter, R | Granted | CallFailure>): void {
+    if (this.#isMissed || !isMissing(vote)) return
+    this.#isMissed = true
+    if (this.#lease !== undefined) this.all.repairs.add(this.#lease())
+  }
+
+  protected won(grant: Granted): void {
+    this.#isMissed ||= this.votes.some(isMissing)
+    const onHeld = (lease: () => LeaseToRenew) => {
+      this.#lease = lease
+      if (this.#isMissed) this.all.repairs.add(lease())
+    }
+    this.reply.answered({ ...grant, onHeld })
+  }
+}
+
+/**
+ * Gives up the owner id on all masters: releases each of its grants, even a grant whose answer has
+ * not arrived yet.
+ *
+ * @param fromMs earliest time of the release, on `performance.now()`; by default at once
+ */
+export function abandonOnAll(
+  masters: readonly Voter[],
+  keys: LockKeys,
+  owner: string,
+  fromMs?: number,
+): void {
+  for (const master of masters) master.abandon(keys, owner, fromMs)
+}
+
+function isMissing(vote: Vote<Voter, VoteAnswer | CallFailure>): boolean {
+  const { member, answer } = vote
+  return isAnswer(answer) ? !isGranted(vote) : isWorthChecking(member, answer)
+}
