@@ -26,8 +26,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
-  /** When the last attempt was sent. */
-  protected sentAt!: Moment
+  #sentAt = 0
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
@@ -52,7 +51,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   failed(failure: CallFailure): void {
     const { lock, hold } = this
     this.mayBeDone ||= failure.kind === 'unknown'
-    const pauseMs = this.#retryBudget.failed(failure, this.sentAt.monotonic)
+    const pauseMs = this.#retryBudget.failed(failure, this.#sentAt)
     if (pauseMs !== null) {
       lock.services.clock.after(pauseMs, () => this.send())
       return
@@ -75,7 +74,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this
-    this.sentAt = lock.services.clock.now()
+    this.#sentAt = lock.services.clock.monotonic()
     const { listens } = lock
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, listens, callMs }
     lock.remoteOf(this.hold).lower(ending, this)
@@ -90,6 +89,8 @@ abstract class ReleaseRequest implements Reply<Released> {
 /** The last release of a hold. The server then frees the lock. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
+  /** When the last attempt was sent. Set only if waiters of this client are in a queue on the server. */
+  #releasedAt: Moment | undefined
   readonly #staysAway: boolean
   readonly #observation: ReleaseObservation
 
@@ -129,8 +130,14 @@ export class FreeRequest extends ReleaseRequest {
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')
-    lock.checkAgain(freed?.following, this.sentAt)
+    lock.checkAgain(freed?.following, this.#releasedAt)
     this.finish(wasHeld)
+  }
+
+  protected override send(): void {
+    const { queued, services } = this.lock
+    this.#releasedAt = queued?.isEmpty === false ? services.clock.now() : undefined
+    super.send()
   }
 
   protected override givenUp(error: Error): void {
