@@ -349,11 +349,11 @@ test('the tarball has what the package needs, and nothing else', () => {
 
 /** What each group of files is for, and how many it may have. */
 const GROUPS: [pattern: RegExp, why: string, most: number][] = [
-  [/^dist\/esm\/.*\.js$/, 'the library and the program, as ES modules', 530],
+  [/^dist\/esm\/.*\.js$/, 'the library and the program, as ES modules', 540],
   [
     /^dist\/cjs\/(package\.json|.*\.js)$/,
     'the library for require(), Jest and older bundlers',
-    460,
+    475,
   ],
   [/^dist\/esm\/.*\.d\.ts$/, 'types of what the entry points export, for ES modules', 120],
   [/^dist\/cjs\/.*\.d\.ts$/, 'the same for CommonJS: TypeScript takes types by module system', 120],
