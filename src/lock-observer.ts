@@ -28,7 +28,7 @@ export interface ObservedWaiter {
 export interface AcquisitionObservation {
   /** Runs the synchronous part of the call in the async context of the observer. */
   start<T>(start: () => T): T
-  /** Called when the client learns who holds the lock. */
+  /** Called when the client learns the holder of the lock. */
   heldBy(holder: string): void
   /**
    * @param hold null if the lock was not acquired in time
