@@ -10,7 +10,10 @@ import { odd } from './scripts/reading.ts'
 export const acquire = only(scripts.acquire, 'granted', 'held')
 export const acquireInTurn = only(scripts.acquire, 'granted', 'queued')
 
-/** The binding that answers for each of the locks with its state, or with the error of the server. */
+/**
+ * Returns the binding of a heartbeat for some locks. The answer has the state of each lock, or the
+ * error of the server.
+ */
 export const heartbeat = (locks: number) =>
   converted(scripts.heartbeat, ({ answers }): (HeartbeatAnswer | string)[] => {
     if (answers.length !== locks) throw odd()

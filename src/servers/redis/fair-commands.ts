@@ -77,8 +77,8 @@ class RedisFairServer implements FairServer {
   }
 
   /**
-   * True if this client listens to its inbox. False in a cluster, where a node counts only the
-   * listeners that are connected to it. The scripts then expect no listener.
+   * True if this client listens to its inbox. False in a cluster, because a node there counts only
+   * its own listeners.
    */
   #listens(listens: () => boolean): boolean {
     return !this.#server.runner.clustered && listens()
@@ -136,8 +136,8 @@ function grantIn(message: string): FairGrant | undefined {
 }
 
 /**
- * Returns the places in the queue of one lock that the client wants now. `claimMs` is '' if the
- * usual claim window applies.
+ * Returns the places in the queue of one lock that the client wants now. If a grant lasts for the
+ * usual time, `claimMs` is ''.
  */
 function wantedAt(lock: LocalPlaces): HeartbeatArgs['places'][number] {
   return lock.places().map(({ wireOwner, ticket, claimMs }) => ({

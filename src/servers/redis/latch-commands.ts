@@ -21,8 +21,8 @@ interface LatchTimes {
 }
 
 /**
- * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if no
- * count is set.
+ * The answer if the round of the call is over. `setUs` is the server time in µs when another count
+ * was set; 0 if no count is set.
  */
 interface RoundOver {
   readonly kind: 'over'
@@ -30,7 +30,7 @@ interface RoundOver {
   readonly serverTimeUs: number
 }
 
-/** The deadline of the request is over, and the server has no result of it. */
+/** The answer after the deadline of the request, if the server has no result of it. */
 interface Forgotten {
   readonly kind: 'forgotten'
   readonly serverTimeUs: number
@@ -40,7 +40,7 @@ class RedisLatch implements RemoteLatch {
   readonly #server: KindScripts
   readonly #rawName: string
   readonly #keys: ReturnType<typeof latchKeys>
-  /** The deadline with which the client last sent each request, in µs of the server's time. */
+  /** The last deadline that the client sent with each request, in µs of the server's time. */
   readonly #untilUs = new WeakMap<OnceRequest, number>()
 
   constructor(server: KindScripts, rawName: string) {
@@ -77,15 +77,15 @@ class RedisLatch implements RemoteLatch {
       sentAt = performance.now()
       return {}
     }
-    // This key only makes a replica refuse the script. Its name belongs to no request, because no
+    // Because of this key, a replica refuses the script. No request uses the key, because no
     // request has an empty id.
     const names = this.#namesWith('')
     const answer = await this.#server.runner.request(scripts.look, names, given, callMs)
     const { count, round, serverTimeUs } = answer
     const clock = this.#clock
     clock.update(serverTimeUs, sentAt)
-    // A round from the future was set before the server's clock was set back, so its time proves
-    // nothing.
+    // If the round is in the future, the server's clock was set back. Then the time of the round
+    // proves nothing.
     if (count === 0 || round === null || round > serverTimeUs) return { count, round }
     return { count, round, setAt: clock.earliestAt(round) }
   }
@@ -111,7 +111,7 @@ class RedisLatch implements RemoteLatch {
   }
 
   /**
-   * Sends a request under its id. Sends the request again if the clocks have drifted apart.
+   * Sends a request that counts once. Sends the request again if the clocks have drifted apart.
    *
    * @param round the only round in which the request has an effect; undefined for the round at the
    * time of the call
@@ -130,8 +130,8 @@ class RedisLatch implements RemoteLatch {
     const given = () => {
       sentAt = performance.now()
       askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
-      // A copy must not run after the server has forgotten the result of an earlier copy, or it
-      // would count twice. So a request that may have run keeps its deadline.
+      // A request that may have run keeps its deadline. Otherwise a later copy could count again,
+      // after the server has forgotten the first result.
       const lastUs = request.mayHaveRun ? this.#untilUs.get(request) : undefined
       const untilUs = lastUs ?? this.#clock.inUs(request.keptMs)
       this.#untilUs.set(request, untilUs)
@@ -149,8 +149,8 @@ class RedisLatch implements RemoteLatch {
       } else {
         const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
         if (round !== undefined || isTooLate) return answer
-        // The answer was too slow to prove that the round began after the call, or the clock was
-        // set. After a second such answer, the call counts in the present round.
+        // This answer does not prove that the round began after the call. After a second such
+        // answer, the call counts in the present round.
         if (isAgain) askedUs = answer.setUs
         isAgain = true
       }

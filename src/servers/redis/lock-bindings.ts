@@ -8,10 +8,9 @@ import { odd } from './scripts/reading.ts'
 import type { Binding } from './scripts/script.ts'
 
 /*
- * The generated bindings check the format of answers. These bindings convert them to the answers of
- * `RemoteLock`, and reject answers that the caller of a request cannot get. Each throws at an
- * invalid answer, which the script runner reports as an {@link OddAnswer}, because the script may
- * have run.
+ * The generated bindings check the format of answers. The bindings below convert answers for
+ * `RemoteLock`, and throw at an answer that is invalid for the caller. The script runner reports
+ * such an answer as an {@link OddAnswer}, because the script may have run.
  */
 
 export const acquire = sound(only(scripts.acquire, 'granted', 'held'))
@@ -19,13 +18,16 @@ export const reenter = converted(only(scripts.acquire, 'granted', 'gone'), reent
 export const handOverOrYield = sound(scripts.handOver)
 export const handOver = only(handOverOrYield, 'granted', 'gone')
 export const free = withOthers(only(scripts.release, 'freed', 'gone'))
-// The owner may have raised the count again meanwhile, so only a full release is repeated.
+// The client does not repeat this request, because the owner may have raised the count meanwhile.
 export const lower = { ...only(scripts.release, 'kept', 'gone'), asksAgain: false }
 export const { forceRelease } = scripts
 export const peek = converted(scripts.peek, factsOf)
 export const inspect = converted(scripts.inspect, lockFacts)
 
-/** Refuses a grant unless all reserved tokens below its token are above 0. */
+/**
+ * Returns the binding that rejects a grant with impossible tokens. The reserved tokens are directly
+ * below the token of the grant, and each must be above 0.
+ */
 export function sound<
   Names,
   Given,
@@ -39,8 +41,8 @@ export function sound<
 }
 
 /**
- * Checks the token in the answer to a re-entry. The token is 0, unless the request repeated a first
- * acquisition.
+ * Checks the token in the answer to a reentry. If the request repeated a first acquisition, the
+ * token is above 0. Otherwise the token is 0.
  */
 export function reentryOf(
   answer: Exclude<scripts.AcquireReply, { readonly kind: 'held' }>,

@@ -2,8 +2,8 @@ import { show } from '../../kit/show.ts'
 import { ESCAPE, type NameRule } from '../raw-name.ts'
 
 /**
- * Returns the rule for the names of locks. The names of the lock's other keys contain its name. In a
- * cluster, all keys of a lock must be in one slot.
+ * Returns the rule for the names of locks. The rule keeps all keys of a lock in one cluster slot,
+ * and the keys of two locks apart.
  *
  * @param clustered true if the server is a cluster
  */

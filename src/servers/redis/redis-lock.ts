@@ -43,9 +43,7 @@ export class RedisLock implements RemoteLock {
     this.#server.runner.run(lock.reenter, this.#keys, given, callMs, reply)
   }
 
-  /**
-   * @param vote true if the server is one of several masters, which count tokens without a clock
-   */
+  /** @param vote true for a master of a quorum; such a master counts tokens without its clock */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>, vote = false): void {
     const { from, to, mayFree, listens, reserve, callMs } = passing
     const { runner } = this.#server
@@ -82,7 +80,7 @@ export class RedisLock implements RemoteLock {
   }
 
   /**
-   * @param forcedMs how long one master of several refuses to restore a hold of the owner, in
+   * @param forcedMs how long a master of a quorum refuses to restore a hold of the owner, in
    * milliseconds; left out for a single server
    */
   forceRelease(

@@ -167,7 +167,7 @@ export class RedisServer implements LockServer {
     return this.#pendingReleases.of(this.#connection.clustered ? slotOf(rawName) : 0)
   }
 
-  /** Calls `onWake` with each message, and without a message when messages may have been missed. */
+  /** Calls `onWake` with each message. A call without a message means that messages may have been lost. */
   listen({ channel }: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(channel, true, onWake)
   }
@@ -180,7 +180,7 @@ export class RedisServer implements LockServer {
     )
   }
 
-  /** Listens, as `listen` does, to the channel of a client. Redis never shards this channel. */
+  /** Listens like `listen`, but to the inbox of a client. Redis never shards this channel. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(inbox, false, onWake)
   }

@@ -2,14 +2,13 @@ import type { Connection } from './connection/connection.ts'
 import { isCluster, type RedisClient } from './connection/open-client.ts'
 
 /**
- * Identifies where the keys of a connection are: the database of a server, or the cluster.
+ * Identifies where the keys of a connection are: in a database of a server, or in a cluster. Only
+ * multi-locks of several clients use these ids. The ids order the requests, and show if a lock was
+ * given twice.
  *
- * Only multi-locks of several clients use ids: to order their requests, and to find locks that are
- * given twice. The id of a cluster is the id of one node, and is kept forever. If this node leaves,
- * older and newer clients have different ids.
- *
- * With different ids, multi-locks hold locks for a limited time while they wait. If a lock is given
- * twice and the ids do not show that, the multi-lock waits for a lock that it already holds.
+ * The id of a cluster is the id of one node, and a client reads it only once. If this node leaves,
+ * older and newer clients have different ids. Multi-locks then hold locks only for a limited time
+ * while they wait. A multi-lock may also wait for a lock that it already holds.
  */
 export class ServerId {
   readonly #connection: Connection
@@ -19,10 +18,7 @@ export class ServerId {
     this.#connection = connection
   }
 
-  /**
-   * @returns an id that is equal for all clients while the server runs, or the cluster exists; null
-   * if the server does not report an id
-   */
+  /** @returns the id of the server or cluster; null if the server does not report an id */
   async read(timeoutMs: number): Promise<string | null> {
     const send = (client: RedisClient) =>
       isCluster(client) ? client.cluster('NODES') : client.ping()

@@ -18,7 +18,7 @@ interface Call {
   failed(failure: CallFailure): void
 }
 
-/** Sends the batches, and the calls that are sent alone. */
+/** Sends batches and single calls. */
 interface BatchSender<C extends Call> {
   run<Names, Given, A>(
     binding: Binding<Names, Given, A>,
@@ -34,11 +34,11 @@ interface BatchSender<C extends Call> {
 interface Batched {
   /** The letter that names the script in the argument `kinds` of `batch`. */
   readonly letter: string
-  /** The indices of the arguments that `batch` needs for each call, and not once for all calls. */
+  /** The indices of the arguments that `batch` needs separately for each call. */
   readonly own: readonly number[]
   /**
-   * The index of the argument `longestMs`; -1 if the script has no such argument. `batch` takes the
-   * largest value of all calls, because RedLocks of several clients vote on one connection.
+   * The index of the argument `longestMs`; -1 if the script has no such argument. RedLocks of
+   * several clients share one connection, so the values can differ. `batch` uses the largest value.
    */
   readonly longestMs: number
 }
@@ -57,31 +57,26 @@ function batched(letter: string, script: Script): [Script, Batched] {
 }
 
 /**
- * The calls are split into about four requests, so that client and server work at the same time. A
- * request has at least 16 calls. It has at most 64, because the server does nothing else while it
- * runs them.
+ * The client splits the waiting calls into about four requests, so that client and server work at
+ * the same time. Each request has 16 to 64 calls, but the last may have fewer. While Redis runs a
+ * request, it serves no other client.
  */
 const REQUESTS = 4
 const LEAST = 16
 const MOST = 64
 
 /**
- * Sends calls for many locks, made in one turn of the event loop, in a few requests. One such
- * request costs ioredis, the network and Redis little more than a request for one lock: see
- * `npm run bench -- --only b`. A call without others is sent at once, before its caller can block
- * the event loop.
+ * Collects the calls of one turn of the event loop, and sends them in a few requests. A request for
+ * many locks costs little more than a request for one lock: see `npm run bench -- --only b`.
  *
- * All calls of a request have the earliest deadline among them. So calls with less than half of the
- * longest remaining time are sent in another request.
+ * All calls of a request share the earliest of their deadlines. So a call with less than half of
+ * the longest remaining time goes into another request.
  */
 export class Batch<C extends Call> {
   readonly #sender: BatchSender<C>
   readonly #onRefusal: (failure: CallFailure) => void
   #calls: C[] = []
-  /**
-   * The locks of the waiting calls. The lock of a call is its first key, and the other keys belong
-   * to this lock.
-   */
+  /** The names of the locks of the waiting calls. The first key of a call is the name of its lock. */
   readonly #locks = new Set<string>()
 
   /** @param onRefusal receives the refusal of one call in a batch */
@@ -103,8 +98,8 @@ export class Batch<C extends Call> {
   }
 
   /**
-   * Sends the waiting calls if one of them uses one of these keys. Otherwise a later request for
-   * the same lock would overtake the waiting calls.
+   * Sends the waiting calls first if one of them has the same lock as these keys. Otherwise the new
+   * request would overtake that call.
    */
   sendBefore(keys: readonly string[]): void {
     if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
@@ -117,7 +112,7 @@ export class Batch<C extends Call> {
     const now = performance.now()
     while (calls.length > 0) {
       const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
-      // After a blocked event loop, `longestMs` may be below 0, and half of it would be larger.
+      // After a blocked event loop, `longestMs` may be negative. Then its half is larger.
       const leastMs = Math.min(longestMs, longestMs / 2)
       const isHasty = (call: C) => call.endsAt - now < leastMs
       const others = calls.filter((call) => !isHasty(call))
@@ -151,8 +146,8 @@ export class Batch<C extends Call> {
         for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
       },
       failed: (failure) => {
-        // The whole request was refused, so no call was run. The cause may be a single call, with a
-        // key that is not allowed. So each call is sent alone.
+        // The server refused the whole request and ran no call. A single call may be the cause, for
+        // example by a forbidden key. So each call is sent alone.
         if (failure.kind === 'refused') this.#sendEach(calls)
         else for (const call of calls) call.failed(failure)
       },
@@ -189,10 +184,7 @@ function argsOfAll(calls: readonly Call[], terms: Terms): lock.BatchArgs {
   return { longestMs: longestMs || '', kinds, own }
 }
 
-/**
- * Converts an answer in a batch to the answer of the script, because `batch` shortens the usual
- * answers.
- */
+/** Restores the usual answer of the script, because `batch` shortens frequent answers. */
 function answerOf(reply: unknown): unknown {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]

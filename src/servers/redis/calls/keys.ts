@@ -1,6 +1,6 @@
 /**
- * The prefixes of the keys and channels in Redis, by kind. In Redis, the name of the lock in braces
- * follows a prefix. A key has the same name here as in the headers of the Lua scripts.
+ * The prefixes of the keys and channels in Redis, by kind. The name of the lock follows the prefix,
+ * usually in braces. The headers of the Lua scripts use the same short names, such as `counter`.
  */
 export const NAMES = {
   lock: {
@@ -23,7 +23,7 @@ export const NAMES = {
     phase: 'holdfast_phase',
     channel: 'redisson_rwlock',
   },
-  /** The further keys of latches and semaphores, whose main keys contain only a number. */
+  /** The extra keys of latches and semaphores. Their main keys contain only a number. */
   number: { kind: 'holdfast_kind', request: 'holdfast_request' },
   latch: { round: 'holdfast_round', channel: 'redisson_countdownlatch__channel__' },
   permits: {
@@ -34,21 +34,16 @@ export const NAMES = {
     tickets: 'holdfast_tickets',
   },
   barrier: { state: 'holdfast_barrier', settled: 'holdfast_settled', channel: 'holdfast_rounds' },
-  /**
-   * The prefixes of the key and the channels of a client. The id of the client follows a prefix.
-   */
+  /** The prefixes before the id of a client: of its key and of its two channels. */
   client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
 } as const
 
-/**
- * The name of the mark, a key on each of several masters. The mark stores since when the master
- * votes, and as which server process.
- */
+/** The key of the mark. A master stores there since when it votes, and which server process it is. */
 export const BIRTH = 'holdfast_birth'
 
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */
 export interface LockKeys {
-  /** The hash with each owner and its hold count. Its name is the raw name. */
+  /** The hash of owners and their hold counts. Its key is the raw name of the lock. */
   readonly lock: string
   /** The counter of fencing tokens. */
   readonly counter: string
@@ -71,15 +66,15 @@ export function lockAndCounter(rawName: string): readonly string[] {
   return [rawName, derived(NAMES.lock.counter, rawName)]
 }
 
-/** The further keys of a fair lock. */
+/** The keys that only fair locks have. */
 interface QueueKeys {
   /** The waiting owners, in the order in which they came. */
   readonly queue: string
-  /** For each waiting client its label, and the time until which its places count. */
+  /** The label of each waiting client, and when its places expire. */
   readonly waiting: string
   /** The queue of Redisson's fair lock. */
   readonly javaQueue: string
-  /** For each waiter of Redisson's queue, the time after which the waiter counts as dead. */
+  /** When each waiter of Redisson's queue counts as dead. */
   readonly javaTimeouts: string
 }
 
@@ -92,9 +87,7 @@ export function queueKeys(rawName: string): QueueKeys {
   }
 }
 
-/**
- * Returns the keys of a read-write lock, and its channel of releases, which other locks do not use.
- */
+/** Returns the keys of a read-write lock, and the channel of its releases. */
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
   const { readWrite: names } = NAMES
@@ -112,9 +105,9 @@ export function readWriteKeys(rawName: string) {
 }
 
 /**
- * Returns the names of a count-down latch. Redisson puts braces around the whole name in its
- * channel, even if the name has a `{tag}`. In a cluster, such a channel is in another slot, so
- * Holdfast uses another channel there. Redisson's own scripts fail in this case.
+ * Returns the keys and the channel of a count-down latch. In the channel, Redisson puts braces
+ * around the whole name, even if the name has a `{tag}`. In a cluster, this channel would be in
+ * another slot, so Holdfast leaves these braces out.
  */
 export function latchKeys(rawName: string, clustered: boolean) {
   const { channel } = NAMES.latch
@@ -128,8 +121,8 @@ export function latchKeys(rawName: string, clustered: boolean) {
 }
 
 /**
- * Returns the keys of clients that wait for permits, and the channels that wake them: `tickets` for
- * Holdfast, `channel` for Redisson.
+ * Returns the keys for clients that wait for permits, and two channels. Holdfast wakes its clients
+ * on `tickets`. Redisson uses `channel`.
  */
 function waitingKeys(rawName: string) {
   return {
@@ -146,8 +139,8 @@ export function semaphoreKeys(rawName: string) {
 }
 
 /**
- * Returns the key that stores the kind of an object whose own key contains only a number: a latch
- * or a kind of semaphore. Without this key, these objects look alike in Redis.
+ * Returns the key that stores the kind of a latch or a semaphore. Their main keys contain only a
+ * number, so they look alike in Redis.
  */
 export function kindKey(rawName: string): string {
   return derived(NAMES.number.kind, rawName)
@@ -172,14 +165,15 @@ export function permitKeys(rawName: string) {
 }
 
 /**
- * Returns the key in which one master of several stores the owners whose holds were ended by force.
+ * Returns the key that stores the owners whose holds were ended by force. Only the masters of a
+ * quorum have this key.
  */
 export function forcedKey(rawName: string): string {
   return derived(NAMES.lock.forced, rawName)
 }
 
 /**
- * Returns the key that is written before WAIT. The key expires at once, because only its
+ * Returns the key that the client writes before WAIT. The key expires at once, because only its
  * replication matters.
  */
 export function confirmKey(rawName: string): string {
@@ -192,8 +186,8 @@ export function electionChannelOf(rawName: string): string {
 }
 
 /**
- * The prefix of the name of a client's inbox, before the client id. The inbox is a channel that
- * receives the grants of all fair locks.
+ * The prefix of a client's inbox, before the client id. On this channel, the client receives its
+ * grants of all fair locks.
  */
 export const INBOX = `${NAMES.client.inbox}:`
 
@@ -203,8 +197,8 @@ export function requestsOf(clientId: string): string {
 }
 
 /**
- * Returns the key in which a client reports itself. In a cluster, the keys of clients are in
- * different slots.
+ * Returns the key that stores the report of a client. The braces spread the clients over the slots
+ * of a cluster.
  */
 export function clientKey(clientId: string): string {
   return `${NAMES.client.report}:{${clientId}}`

@@ -4,7 +4,7 @@ import type { Renewal } from '../../renewal.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
 import { type KindScriptServer, type Renewing, renewInGroups } from './renew.ts'
 
-/** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
+/** All locks of one kind on one server or cluster. Each kind renews leases with its own script. */
 export abstract class KindServer implements Renewal {
   protected readonly server: KindScriptServer
   protected readonly clientId: string

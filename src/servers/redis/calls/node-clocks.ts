@@ -6,11 +6,10 @@ interface NodeConnection {
 }
 
 /**
- * The estimated clocks of the nodes of a cluster. The clocks of two nodes can differ by seconds. A
- * clock is forgotten when the connection closes, because the next connection may lead to another
- * server.
+ * The estimated clock of each node of a cluster. The clocks of two nodes can differ by seconds.
  *
- * The first request to a node is refused as late, and the refusal contains the node's time.
+ * A node refuses its first request as late, and reports its time in the refusal. The estimate ends
+ * with the connection, because the next connection may lead to another server.
  */
 export class NodeClocks {
   readonly #clocks = new Map<NodeConnection, ServerClock>()
@@ -30,7 +29,7 @@ export class NodeClocks {
     return clock
   }
 
-  /** How long after its deadline a request to any node may still run, in milliseconds. */
+  /** A node may run a request up to this long after the deadline, in milliseconds. */
   get lateAtMostMs(): number {
     return Math.max(
       this.#lateAtMostMs,

@@ -3,8 +3,8 @@ import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
 /**
- * The number to subtract from the listeners that a script counts, so that only other clients count.
- * With -1, one more client counts.
+ * The number of own listeners among the listeners that a script counts. -1 adds one listener,
+ * because a node of a cluster does not count the listeners at other nodes.
  */
 export type OwnListeners = -1 | 0 | 1
 
@@ -12,16 +12,13 @@ type KeptOrGone = Exclude<Released, { readonly kind: 'freed' }>
 
 type CountedRelease = KeptOrGone | { readonly kind: 'freed'; readonly listeners: number }
 
-/** Replaces the listeners that a script counts by the number of other clients that wait. */
+/** Converts the counted listeners to the number of other clients that wait. */
 export function othersOf(answer: CountedRelease, own: OwnListeners): Released {
   if (answer.kind !== 'freed') return answer
   return { kind: 'freed', others: Math.max(0, answer.listeners - own) }
 }
 
-/**
- * Returns a function that selects the binding for a number of own listeners. The three bindings are
- * made once.
- */
+/** Makes one binding for each number of own listeners. Returns a function that selects a binding. */
 export function withOthers<Names, Given>(
   binding: Binding<Names, Given, CountedRelease>,
 ): (own: OwnListeners) => Binding<Names, Given, Released> {

@@ -8,15 +8,12 @@ export interface KindScripts extends KindScriptServer {
   /** How long a call in the background may take, in milliseconds. */
   readonly timeoutMs: number
   beforeClose(closing: Closing): void
-  /**
-   * Calls `onWake` with each message on the channel of a client, and without a message when
-   * messages may have been missed.
-   */
+  /** Calls `onWake` with each message. A call without a message means that messages may have been lost. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
   publish(channel: string, message: string, callMs: number): Promise<unknown>
 }
 
-/** The work of a kind when the client closes. */
+/** The work that a kind finishes before the client closes. */
 export interface Closing {
   /** Resolves when the work is done. */
   quiet(): Promise<void>
@@ -24,12 +21,10 @@ export interface Closing {
   stopTimer(): void
 }
 
-/**
- * A kind of lock on Redis. Plain locks are not a kind here, because `RedisServer` has them itself.
- */
+/** A kind of lock on Redis. Plain locks are not in this list, because `RedisServer` provides them. */
 export interface RedisKind extends KeyOfKind {
   open(server: KindScripts, client: KindClient): object
 }
 
-/** The kinds on Redis, by the name in `ServerKind`, which is the folder of the kind's scripts in lua/. */
+/** The kinds on Redis, by name. The name is also the folder of the kind's scripts in lua/. */
 export type RedisKinds = ReadonlyMap<string, RedisKind>

@@ -19,16 +19,13 @@ interface HoldKeys {
 
 /** How leases of one kind are renewed. */
 export interface Renewing {
-  /**
-   * The script that renews leases. It answers the remaining time of each lease; undefined stands
-   * for an invalid value.
-   */
+  /** The script that renews leases and answers their remaining times. An invalid time is undefined. */
   readonly binding: Binding<HoldKeys, readonly LeaseToRenew[], (Remaining | undefined)[]>
   keysOf(rawName: string): readonly string[]
 }
 
 interface RenewingServer extends ScriptServer {
-  /** @returns the indices of the locks, in groups. One request can handle all locks of a group */
+  /** @returns groups of indices; one request can handle all locks of a group */
   groups(locks: readonly { readonly rawName: string }[]): number[][]
 }
 
@@ -40,7 +37,7 @@ export interface KindScriptServer extends RenewingServer {
 }
 
 /**
- * Renews leases of one kind, in one request for each group of the server.
+ * Renews leases of one kind, with one request for each group of `server.groups`.
  *
  * @returns for each lease its remaining time, or the failure of its request
  */
@@ -74,7 +71,7 @@ export async function renewInGroups(
   return remaining
 }
 
-/** Returns how the leases of one kind are renewed, if its script needs only their owners. */
+/** Returns the `Renewing` for a script that needs only the owners of the leases. */
 export function renewingOwners(
   binding: Binding<HoldKeys, lock.RenewArgs, (Remaining | undefined)[]>,
   leaseMs: number,
@@ -85,7 +82,7 @@ export function renewingOwners(
   return { binding: { ...binding, argsOf }, keysOf }
 }
 
-/** Returns how the leases of plain and fair locks are renewed. */
+/** Returns the `Renewing` of plain and fair locks. */
 export function renewingLocks(leaseMs: number): Renewing {
   return renewingOwners(lock.renew, leaseMs, lockAndCounter)
 }

@@ -17,37 +17,30 @@ export interface SentCall extends DueCall {
   readonly keys: readonly string[]
   /** The deadline, on `performance.now()`. */
   readonly endsAt: number
-  /**
-   * Makes the arguments. Called each time the call is sent, because the deadline in server time and
-   * the command that publishes messages are known only then.
-   */
+  /** Makes the arguments. Called at each sending, because the terms may have changed. */
   argsFor(terms: Terms): Args
 }
 
 /** The parts of the script runner that a call uses. */
 interface CallSender {
   sendAlone(call: SentCall): void
-  /**
-   * Finds out what already has the name that the server refused. Returns a failure whose message
-   * says this.
-   */
+  /** Asks the server which object already has the refused name. Returns a failure that says so. */
   explain(failure: CallFailure, call: SentCall): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
   /**
-   * Returns the arguments that the connection provides, for a request that may run until `endsAt`
-   * on `performance.now()`. The clock converts `endsAt` to server time.
+   * Returns the terms of a request with the deadline `endsAt`, on `performance.now()`. The clock
+   * converts this deadline to server time.
    */
   termsUntil(endsAt: number, clock: ServerClock): Terms
 }
 
 /**
- * One run of a script, which the call names by its hash. A server may not know the hash: after a
- * restart, SCRIPT FLUSH, a failover, or an eviction. Then the call is sent once more, with the
- * source.
+ * One call of a script by its hash. If the server does not know the hash, the client sends the call
+ * again with the source.
  *
- * If the server refuses the call as late, because the clocks have drifted apart, the call is also
- * sent once more.
+ * If the server refuses the call as late, the client corrects the estimated clock and sends the
+ * call again.
  */
 export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
   readonly keys: readonly string[]
@@ -92,7 +85,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     return this.#binding.argsOf(given, terms, this.#names)
   }
 
-  /** Does what `client.evalsha()` does, but without its slow handling of arguments. */
+  /** Replaces `client.evalsha()`, which handles arguments slowly. */
   send(client: RedisClient): Promise<unknown> {
     const { script, keys } = this
     const name = this.#bySource ? 'eval' : 'evalsha'
@@ -105,9 +98,9 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
   }
 
   /**
-   * The cluster client may come from another copy of ioredis, so this method does not build a
-   * `Command`. After a redirection, the client sends the command to another node. So the arguments
-   * are made again before each write.
+   * Does not build a `Command`, because the cluster client may come from another copy of ioredis.
+   * Makes the arguments again before each write, because a redirection leads to a node with another
+   * clock.
    */
   #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
     const { length } = all
@@ -167,8 +160,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }
-    // After a second refusal as late, the answer is not trusted: the server may have run the
-    // script.
+    // The first refusal as late has corrected the clock, so a second refusal is an odd answer.
     if (this.#wasLate) throw oddAnswer(script.name, reply)
     this.#wasLate = true
     this.#bySource = false
@@ -182,8 +174,8 @@ function isFunction<Given>(given: GivenSource<Given>): given is (terms: Terms) =
 }
 
 /**
- * True if Redis itself wrote the error, which then begins with a code. After any other error, the
- * script may have run.
+ * True if Redis itself wrote the error. Such an error begins with a code. After any other error,
+ * the script may have run.
  */
 function isOfServer(message: string): boolean {
   return /^-?[A-Z][A-Z0-9_]*\b/.test(message) || message.includes('user_script')

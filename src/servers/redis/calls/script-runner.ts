@@ -15,10 +15,7 @@ import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 import { explained, type KeysOfKinds } from './wrong-type.ts'
 
-/**
- * The longest time in which the client finds out what kind already uses a refused name, in
- * milliseconds.
- */
+/** The timeout of one query about a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
 
 /** Receives the time of each request, on `performance.now()`. */
@@ -66,10 +63,9 @@ export class ScriptRunner {
   }
 
   /**
-   * Returns what to subtract from the listeners of a channel that a script counts, so that only
-   * other clients count. In a cluster without sharded channels, a node counts only its own
-   * listeners. The result is then -1, so that one more client counts, because a client may listen
-   * at another node.
+   * Returns how many of the listeners that a script counts on a channel belong to this client. In a
+   * cluster without sharded channels, a node does not count the listeners at other nodes. Then the
+   * result is -1, which adds one listener.
    *
    * @param listens true if this client listens to the channel
    */
@@ -85,7 +81,7 @@ export class ScriptRunner {
     return this.clockOf(clustered ? masterOf(client as Cluster, slotOf(key)) : undefined)
   }
 
-  /** How long after its deadline a request may still run, in milliseconds. */
+  /** The server may run a request up to this long after the deadline, in milliseconds. */
   get lateAtMostMs(): number {
     return Math.max(this.#clock.lateAtMostMs, this.#ofNodes.lateAtMostMs)
   }

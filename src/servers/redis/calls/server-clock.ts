@@ -1,9 +1,9 @@
-/** Two readings of one clock over a network differ by at most about this time, in milliseconds. */
+/** The largest usual error of a clock that is read over a network, in milliseconds. */
 const SLACK_MS = 50
 
 /**
- * The deadline of a request is at most this far ahead, in milliseconds. If a request takes longer,
- * the server refuses it as late, and the client sends it again.
+ * The longest time from the sending of a request to its deadline, in milliseconds. If the request
+ * arrives later, the server refuses it as late. The client then sends it again.
  */
 const LONGEST_WAY_MS = 90_000
 
@@ -11,15 +11,12 @@ const LONGEST_WAY_MS = 90_000
 const LONG_PAST_US = 1
 
 /**
- * Two clocks drift apart by less than this share of the passed time. NTP changes a clock by at most
- * half of this share, and the drift of quartz is at most a tenth.
+ * The drift between two clocks is less than this share of the passed time. NTP corrects a clock by
+ * at most half of this share. A quartz clock drifts by at most a tenth of this share.
  */
 const DRIFT = 0.001
 
-/**
- * A bound of the difference between the server's clock and `performance.now()`, computed from one
- * answer.
- */
+/** A lower or upper bound of the server's clock minus `performance.now()`, computed from one answer. */
 interface Bound {
   readonly offsetMs: number
   /** When the answer came, on `performance.now()`. */
@@ -29,15 +26,15 @@ interface Bound {
 const UNKNOWN: Bound = { offsetMs: Number.NaN, at: 0 }
 
 /**
- * An estimate of the server's clock, for two purposes. It gives requests a deadline in server time,
- * and it shows if a call was made before a round of a latch began. It decides nothing else.
+ * Estimates the server's clock. Only two things depend on the estimate: the deadlines of requests,
+ * and whether a call was made before a round of a latch began.
  */
 export class ServerClock {
   #offsetMs = Number.NaN
   #doubtMs = 0
-  /** The greatest known lower bound of the difference. */
+  /** The highest known lower bound. */
   #least = UNKNOWN
-  /** The smallest known upper bound of the difference. */
+  /** The lowest known upper bound. */
   #most = UNKNOWN
 
   /**
@@ -53,9 +50,10 @@ export class ServerClock {
   }
 
   /**
-   * Called when the server has reported its time, in the answer to a request that was sent at
-   * `sentAt` on `performance.now()`. If the time contradicts the estimate, the clock was set
-   * forward or back, and the estimate begins again.
+   * Corrects the estimate by a time that the server reported. If this time contradicts the
+   * estimate, the server's clock was set, and the estimate begins again.
+   *
+   * @param sentAt when the request for this answer was sent, on `performance.now()`
    */
   update(serverUs: number, sentAt: number): void {
     const wayMs = performance.now() - sentAt
@@ -65,18 +63,18 @@ export class ServerClock {
     else this.#refine(offsetMs, wayMs)
   }
 
-  /** How long after its deadline a request may still run, in milliseconds. */
+  /** The server may run a request up to this long after the deadline, in milliseconds. */
   get lateAtMostMs(): number {
     return this.#doubtMs + 2 * SLACK_MS
   }
 
   /**
-   * Returns the deadline `ms` from now, as server time in µs. If the clock is unknown, the deadline
-   * is in the past. Then the server refuses the request and reports its time.
+   * Returns the deadline `ms` from now, as server time in µs. If the clock is unknown, returns a
+   * time in the past, so that the server refuses the request and reports its time.
    *
-   * The last three digits limit how far the deadline may be ahead of the server's clock, in tenths
-   * of a second. If it is further ahead, the server's clock was set back, and the server refuses
-   * the request. Otherwise the request could run long after its deadline.
+   * The last three digits are the longest possible time until the deadline, in tenths of a second.
+   * If the server finds a longer time, its clock was set back. Then the server refuses the request,
+   * which could otherwise run long after its deadline.
    */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US
@@ -113,8 +111,8 @@ export class ServerClock {
   }
 
   /**
-   * Replaces the known bounds by the new bounds where these are closer. If the new bounds
-   * contradict the known bounds, the clock was set, and only the new bounds count.
+   * Keeps the closer bound on each side. If the new bounds contradict the known bounds, the
+   * server's clock was set. Then only the new bounds count.
    */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()
@@ -130,10 +128,7 @@ export class ServerClock {
   }
 }
 
-/**
- * Returns how far the clocks can have drifted apart between the answer of the bound and the time
- * `at`, in milliseconds.
- */
+/** Returns the largest possible drift of the clocks between `bound.at` and `at`, in milliseconds. */
 function driftMs(bound: Bound, at: number): number {
   return Math.abs(at - bound.at) * DRIFT
 }

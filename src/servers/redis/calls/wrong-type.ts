@@ -4,17 +4,13 @@ import { codeOf } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 
-/**
- * Describes the key of one kind, so that the client can recognise it. The name of this key is the
- * raw name of the lock or semaphore.
- */
+/** Shows how to recognise the main key of a kind. The name of this key is the raw name. */
 export interface KeyOfKind {
   /** The type of the key in Redis, as the command TYPE answers. */
   readonly type: string
   /**
-   * A second key, which exists while the first key has this kind. Its name begins with `prefix`.
-   * Error messages name the kind by `what`, such as `a cyclic barrier`. Left out if no second key
-   * shows the kind.
+   * A second key that shows the kind of the first key; left out if there is none. Its name begins
+   * with `prefix`. Error messages call the kind `what`, such as `a cyclic barrier`.
    */
   readonly mark?: { readonly prefix: string; readonly what: string }
 }
@@ -25,10 +21,7 @@ export type KeysOfKinds = ReadonlyMap<string, KeyOfKind>
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */
 type Send = <T>(send: (client: RedisClient) => Promise<T>) => Promise<T>
 
-/**
- * The words in error messages for the types of keys, if a key is not recognised as a lock or
- * semaphore.
- */
+/** The words in error messages for keys that Holdfast does not know, by the type of the key. */
 const OF_OTHERS: Readonly<Record<string, string>> = {
   zset: 'a sorted set',
   set: 'a set',
@@ -44,20 +37,16 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
  */
 const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
 
-/**
- * True if the server refused a key of another type, and its message does not say what the key is.
- */
+/** True if a key has another type, and the refusal does not say what the key is. */
 export function isWrongType(failure: CallFailure): boolean {
   return codeOf(failure.message) === 'WRONGTYPE' && !(failure instanceof NameConflict)
 }
 
 /**
- * Called when the server refused a script because a key has another type. Finds out what already
- * has the name.
+ * Called after the refusal of a key with another type. Asks the server what already has the name.
  *
  * @param script the name of the script
- * @returns a refusal that says what has the name; the given failure if the client cannot find out,
- * or if the key is gone
+ * @returns a refusal that says what has the name; the given failure if the client cannot find out
  */
 export async function explained(
   failure: CallFailure,
@@ -78,7 +67,7 @@ export async function explained(
       return new NameConflict(words, `WRONGTYPE ${words}`, failure.cause ?? failure)
     }
   } catch {
-    // The login may lack the right to use this command. Then the given failure is returned.
+    // The login may lack the right to ask. Then the caller gets the given failure.
   }
   return failure
 }
@@ -93,7 +82,7 @@ function isRawName(key: string): boolean {
 
 const hasTheName = (what: string, name: string) => `${what} has the name ${JSON.stringify(name)}`
 
-/** A key that contains only a number looks the same for all of these kinds. Another key stores the kind. */
+/** True for a kind whose main key contains only a number. */
 function isNumberKind(kind: string | null): kind is 'latch' | 'permits' | 'semaphore' {
   return kind === 'latch' || kind === 'permits' || kind === 'semaphore'
 }

@@ -1,19 +1,18 @@
-/** The first and the longest pause, in milliseconds, before the random factor. */
+/** The first and the longest pause, in milliseconds. A random factor changes each pause. */
 const [FIRST_MS, LONGEST_MS] = [50, 250]
 
-/** A connection that lasts this long counts as a success, in milliseconds. */
+/** A connection counts as a success after this time, in milliseconds. */
 const LASTING_MS = 1_000
 
 /**
- * Connections count as flapping after this many short connections in a row. A single connection may
- * break by chance.
+ * After this many short connections in a row, the connection counts as flapping. Fewer may break by
+ * chance.
  */
 const FEW_SHORT = 3
 
 /**
- * Decides when to connect again. The pauses are short and random, so that many processes do not
- * come at once. The attempts never end. If servers refuse connections in a row, the pauses grow,
- * even if each connection was up for a moment.
+ * Sets the pause before each attempt to connect. The pauses are random, so that many processes do
+ * not connect at once. Failures and refusals in a row make the pauses longer.
  */
 export class Backoff {
   #failed = 0
@@ -23,10 +22,7 @@ export class Backoff {
   /** The number of connections in a row that lasted less than `LASTING_MS`. */
   #short = 0
 
-  /**
-   * Counts a refusal of the connection, or a connection to the wrong server. The pauses grow with
-   * these.
-   */
+  /** Counts a refusal, or a connection to the wrong server. Only a lasting connection resets this count. */
   refused(): void {
     this.#refused += 1
   }

@@ -4,14 +4,11 @@ import type { Subscription } from '../../subscription.ts'
 /** A channel to which this client listens. */
 export interface Channel {
   readonly name: string
-  /**
-   * True if a cluster may keep the channel in one shard. All publishers then use sharded channels
-   * if the cluster has them.
-   */
+  /** True if publishers use a sharded channel in a cluster that has sharded channels. */
   readonly isShardable: boolean
   /**
-   * True if locks work without the channel. A refusal of its subscription then must not affect
-   * other channels.
+   * True if locks work without the channel. The client then subscribes separately, because a
+   * refusal must not affect other channels.
    */
   readonly isOptional: boolean
   confirmed: boolean

@@ -6,7 +6,7 @@ import { reportWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
 
 /**
- * While a node is unreachable, the cluster is asked for its nodes at this interval, in
+ * The interval at which the client asks for the nodes of a cluster while a node is unreachable, in
  * milliseconds.
  */
 const LOOK_MS = 2_000
@@ -28,9 +28,8 @@ function addressOf({ options }: Redis): string {
  * Watches the connections of a cluster client to its nodes.
  *
  * @param events receives which nodes become unreachable, and reachable again
- * @param onMoved called when keys may be at another server, or at an emptied server. The reason is
- * a node that broke its connection, a node that is back, or slots with another master. No event of
- * ioredis reports these reasons.
+ * @param onMoved called when keys may be gone or at another server. This can happen when a
+ * connection to a node breaks, when a node is back, or when slots have another master
  */
 export function watchNodes(
   cluster: Cluster,
@@ -40,8 +39,8 @@ export function watchNodes(
   const known = new Set<string>()
   const failing = new Set<string>()
   let again: NodeJS.Timeout | undefined
-  // While a node fails, the cluster is asked for its nodes again: the node may be back, or may have
-  // left the cluster. Maybe no other code asks for the nodes.
+  // Asks for the nodes of the cluster again while a node fails, because the node may be back or may
+  // have left the cluster.
   const lookAgain = () => {
     again ??= outsideContexts(() => setTimeout(refresh, LOOK_MS)).unref()
   }
@@ -61,8 +60,8 @@ export function watchNodes(
       events.nodeFailed?.(address, connectionFailure(error))
       lookAgain()
     })
-    // A node that failed is connected at once. Otherwise the cluster client would connect only at
-    // the next command for this node.
+    // Connects to a failed node now. Otherwise the cluster client would wait for the next command
+    // for this node.
     if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
       failing.delete(address)
@@ -88,8 +87,8 @@ export function watchNodes(
 }
 
 /**
- * ioredis sends ASKING before a command for a slot that moves, and ignores the result. Without a
- * handler, a rejection would end the process. The command after ASKING fails by itself.
+ * Handles the rejection of ASKING, which would otherwise end the process. ioredis sends ASKING
+ * before a command for a slot that moves, and ignores the result.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node)
@@ -101,10 +100,10 @@ function handleAsking(node: Redis): void {
 }
 
 /**
- * Watches the connection on which a cluster client listens to plain channels. The client uses one
- * node, and another node when the first node is gone.
+ * Watches the connection on which a cluster client listens to plain channels. If the node is gone,
+ * the client listens at another node.
  *
- * @param onGap called when the connection has ended, because messages may have been missed
+ * @param onGap called when the connection has ended, because messages may have been lost
  */
 export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   const { subscriber } = cluster as unknown as { subscriber?: { getInstance(): Redis | null } }
@@ -123,10 +122,7 @@ export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, watchCurrent)
 }
 
-/**
- * Makes every later `disconnect` do nothing. ioredis disconnects its last subscriber again each
- * time that it looks for another subscriber.
- */
+/** Lets only the first `disconnect` act, because ioredis disconnects an old subscriber again and again. */
 function disconnectOnce(client: Redis): void {
   const disconnect = client.disconnect
   client.disconnect = (reconnect) => {

@@ -17,12 +17,10 @@ export interface ServerDetails {
 
 export interface ConnectionEvents {
   up(facts: ServerDetails): void
-  /** Called in a cluster when some keys may be at another server, or at an emptied server. */
+  /** Called in a cluster when some keys may be gone or at another server. */
   moved?(): void
   down(): void
-  /**
-   * Called when an attempt to connect has failed, or the server does not answer or is not ready.
-   */
+  /** Called when an attempt to connect fails, or when the server is silent or not ready. */
   error(failure: CallFailure): void
   /** Called when the server has answered on the same connection after an error. */
   answered?(): void

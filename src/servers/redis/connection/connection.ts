@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One ioredis client of our own. It connects at the first call and reconnects forever. The
- * connection does not keep the process alive; the timers of waiting callers do.
+ * One connection, with its own ioredis client. Connects at the first call, and reconnects forever.
+ * The connection does not keep the process alive, but waiting calls do.
  */
 export class Connection {
   readonly database: number
@@ -39,7 +39,7 @@ export class Connection {
   /** True if the current attempt to connect has succeeded, or its failure was reported. */
   #isReported = false
   #sharded = false
-  /** The number of connections and of failed attempts to connect, until now. */
+  /** The number of connections that have closed or failed. A change shows that an attempt is over. */
   #attempt = 0
   #runId = ''
   #closed = false
@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.finish(this.#lastError)
   }
 
-  /** Acts if no answer came: refreshes a cluster's slots, or lets the probe test the connection. */
+  /** Called if no answer came. Refreshes the slots of a cluster, or lets the probe test the connection. */
   suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -138,11 +138,11 @@ export class Connection {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /** Called for each refusal. Acts if the server is not ready, or is the wrong server. */
+  /** Called for each refusal. Handles a server that is not ready, or is the wrong server. */
   refused(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
-    // A node that ioredis connected as a replica refuses a script, and does not name its master.
+    // In a cluster, the node may be a replica. So the client asks for the slots again.
     if (this.clustered) this.suspect(this.client)
     else this.reconnect(failure)
   }
@@ -155,7 +155,7 @@ export class Connection {
     this.#replace(this.client, why)
   }
 
-  /** Opens another connection. Calls that time out before the connection is up report `why`. */
+  /** Opens another connection. Until it is up, calls that time out fail with `why`. */
   #replace(client: RedisClient, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
@@ -195,7 +195,7 @@ export class Connection {
       const submit = (call: DueCall) => this.#due.send(client, call, silenceMs)
       const facts = await commandOf((to) => readServerDetails(to, source), submit)
       if (this.#closed || attempt !== this.#attempt) return
-      // ioredis 5 is "ready" before the answer to its login, which may be a refusal.
+      // ioredis 5 is "ready" before the server has accepted or refused the login.
       if (this.#hasFailed) throw this.#lastError
       this.#sharded = sharded && facts.major >= 7 && hasShards(client)
       this.#runId = facts.runId
@@ -206,7 +206,7 @@ export class Connection {
       this.#untilUp.finish()
     } catch (error) {
       if (attempt !== this.#attempt) return // The connection has ended.
-      // If the attempt has failed before, the first failure is the cause.
+      // The first failure of an attempt causes the later failures.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
       if (client.status === 'ready') this.#replace(client, unsent(failure))
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Reports a new failure. For a cluster, ioredis itself reports that no node is left. */
+  /** Reports a new failure. In a cluster, ioredis itself emits 'error' if no node is left. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

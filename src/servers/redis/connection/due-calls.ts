@@ -73,23 +73,20 @@ export class DueCalls {
   readonly #calls = new LinkedList<DueCall>()
   /** The number of calls without an answer, before or after their deadline. */
   #due = 0
-  /**
-   * Since when answers are due and none has come, on `performance.now()`; undefined if no answer is
-   * due.
-   */
+  /** When the present silence began, on `performance.now()`; undefined if no answer is due. */
   #silentSince: number | undefined
   /** Keeps the process alive while a call has time left. */
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
   #longSilence: NodeJS.Timeout | undefined
   #isGone = false
-  // After a blocked event loop, answers may have arrived that are not read yet. These answers are
-  // handled first.
+  // Waits one turn, so that Node.js first reads the answers that came while the event loop was
+  // blocked.
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
   /**
-   * @param silenceMs the client suspects the connection after this time without a due answer, at
-   * the latest after twice this time, in milliseconds
+   * @param silenceMs after this time without a due answer, the client suspects the connection, in
+   * milliseconds
    */
   constructor(silenceMs: number, host: CallEvents) {
     this.#silenceMs = silenceMs
@@ -100,7 +97,7 @@ export class DueCalls {
     return this.#due > 0
   }
 
-  /** How long no answer has come while answers were due, in milliseconds; 0 if no answer is due. */
+  /** The length of the present silence, in milliseconds; 0 if no answer is due. */
   get silentMs(): number {
     return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince
   }
@@ -193,7 +190,7 @@ export class DueCalls {
       silent.add(client as RedisClient)
       expired.push(call)
     }
-    // The callers may first send another request over this connection, so this check comes later.
+    // Checks after the callers have run, because they may send another request.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
     for (const call of expired) {
@@ -205,7 +202,7 @@ export class DueCalls {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
-    // The silence may still be too short now, and no later call may come. So a timer checks again.
+    // If the silence is too short now and no later call comes, only this timer checks again.
     const suspectAll = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }

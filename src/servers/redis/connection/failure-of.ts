@@ -3,10 +3,7 @@ import { CallFailure, NotConnected } from '../../call-failure.ts'
 import { NameConflict } from '../../name-conflict.ts'
 import { hideLogin } from './hide-login.ts'
 
-/**
- * Refusals that end without a change by a person: the server starts, is full, fails over or is
- * busy, or slots move.
- */
+/** Refusals that end without the help of a person, for example while the server starts. */
 const PASSING = new Set([
   'ASK',
   'BUSY',
@@ -37,16 +34,12 @@ const FAILING_OVER = new Set([
 ])
 
 /**
- * Refusals of a wrong server: a former master, a server that lost its replicas to another server,
- * or a server that lost its logins. The address of a proxy or a service may lead to another server
- * by now. Then another connection reaches the right server.
+ * Refusals that a wrong server gives, such as a former master. Another connection may reach the
+ * right server, because the address may lead to another server by now.
  */
 const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
 
-/**
- * Converts an error of ioredis to a failure. Tests cover each message of ioredis that this function
- * compares.
- */
+/** Converts an error of ioredis to a failure. Tests cover each message text that this function reads. */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
   hideLogin(error)
@@ -105,20 +98,20 @@ export function isNotReady({ kind, message }: CallFailure): boolean {
 }
 
 /**
- * Returns the first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the position in
- * the script before it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
+ * Returns the code of an error reply, such as `WRONGTYPE` or `OOM`. Usually, the first word is the
+ * code. Redis 6.2 puts a position in the script before the code:
+ * `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
  */
 export function codeOf(reply: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
 }
 
-/** Matches the codes of network errors. ioredis puts the code of a Sentinel's error only into its message. */
+/** Matches the codes of network errors. For a Sentinel, ioredis puts the code only into the message. */
 const OF_NETWORK = /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT/
 
 /**
- * Converts an error of a connection attempt, in the words of the server or the network. A refusal
- * of a connection always counts as temporary: connections end and free places, and logins and
- * rights are changed.
+ * Converts an error of an attempt to connect. A refusal always counts as temporary, because other
+ * connections may end, and people may change logins and rights.
  */
 export function connectionFailure(error: Error): CallFailure {
   if (error instanceof CallFailure) {
@@ -136,17 +129,17 @@ export function connectionFailure(error: Error): CallFailure {
 }
 
 /**
- * Converts the failure of a greeting to the failure of a command that was not sent. If the greeting
- * had no answer, no later command was sent.
+ * Converts the failure of the greeting to the failure of a command. The client sends no command
+ * before the answer to the greeting.
  */
 export function unsent(failure: CallFailure): CallFailure {
   return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
 }
 
 /**
- * True if the client need not report an error of ioredis. Either ioredis was refused a SELECT, and
- * Holdfast sends another SELECT. Or ioredis left an attempt to connect, because Sentinel named
- * another master.
+ * True for two errors of ioredis that the client does not report. The first is a refused SELECT,
+ * which Holdfast repeats. The second ends an attempt to connect, because Sentinel named another
+ * master.
  */
 export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
   if (error.name === 'ReplyError') return error.command?.name === 'select'

@@ -3,8 +3,8 @@ import { isClusterList, type Source } from '../../../options/redis-source.ts'
 import type { RedisSource } from './open-client.ts'
 
 /**
- * Converts the user's option to a source of connections. A list of nodes becomes a `Cluster`, which
- * never connects itself.
+ * Converts the user's option to a source of connections. A list of nodes becomes a `Cluster` that
+ * never connects and only carries the options.
  */
 export function sourceOf(source: Source): RedisSource {
   if (typeof source === 'string' || !isClusterList(source)) return source

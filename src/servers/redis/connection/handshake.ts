@@ -15,9 +15,9 @@ import {
 const OLDEST = [6, 2] as const
 
 /**
- * Reads the version of the server and its clock, which are needed before the first command. Selects
- * the database too, because ioredis continues in database 0 if its own SELECT is refused. Also sets
- * the user's name for connections.
+ * Reads the version and the clock of the server, before the first command. Selects the database,
+ * because ioredis stays in database 0 if its own SELECT is refused. Sets the user's name for the
+ * connection.
  *
  * @returns the facts; rejects if the server is too old, or if it refuses the database
  */
@@ -68,7 +68,7 @@ async function select(client: Redis, database: number): Promise<void> {
 
 /**
  * Returns undefined if the login may not use the command, or the server is still loading its data.
- * A login without the right to INFO or TIME can use locks.
+ * Locks also work without the rights to INFO and TIME.
  */
 async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
   try {

@@ -6,25 +6,22 @@ interface Written {
   args: unknown[]
 }
 
-/**
- * Called before each write of the command to a node of a cluster. After a redirection, the command
- * is written to another node.
- */
+/** Called before each write of a command to a node of a cluster. A redirection leads to another write. */
 export type OnWrite = (node: Redis, command: Written) => void
 
 /**
- * The callback for the command that is being made. ioredis makes and sends a command in one step,
- * so the callback is stored here first.
+ * The callback for the command that `send` makes. The variable passes the callback on, because
+ * ioredis makes and sends a command in one step.
  */
 let making: OnWrite | undefined
 const watched = new WeakMap<Written, OnWrite>()
 
 /**
- * Calls `onWrite` before each write of a command. A cluster client follows redirections with the
- * same arguments. But a deadline depends on the clock of one node, so the arguments are changed
- * before each write. Because ioredis has no option for this, a method of ioredis is replaced.
+ * Calls `onWrite` before each write of a command, so that `onWrite` can change the arguments. After
+ * a redirection, ioredis sends the same arguments to another node. But their deadline depends on
+ * the clock of the node.
  *
- * @param send makes one command of that name, by a cluster client
+ * @param send sends one command of that name by a cluster client
  */
 export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T {
   making = (node, command) => {
@@ -38,8 +35,8 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
 }
 
 /**
- * Makes a node call the `onWrite` of each command before it writes the command. Called before the
- * first command of the node.
+ * Makes a node call the `onWrite` of each command before the write. Replaces a method of the node,
+ * because ioredis has no option for this.
  */
 export function reportWrites(node: Redis): void {
   const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }

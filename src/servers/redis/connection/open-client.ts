@@ -21,7 +21,7 @@ export function isCluster(client: RedisClient): client is Cluster {
 
 export interface ConnectionSettings {
   readonly source: RedisSource
-  /** After this time without a due answer, the client suspects the connection, in milliseconds. */
+  /** The client suspects a connection after this time without a due answer, in milliseconds. */
   readonly silenceMs: number
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded: boolean
@@ -57,9 +57,9 @@ export function connectionNameOf(source: RedisSource): string | undefined {
 }
 
 /**
- * How ioredis finds the master by Sentinels. Sentinels report a failover, because the old master
- * would grant locks for some seconds. If no Sentinel answers, `Connection` tries again, because the
- * timer of ioredis would keep the process alive.
+ * The options for a master that Sentinels name. ioredis leaves an old master at once, because this
+ * master could grant locks for some seconds. `Connection` asks the Sentinels again after a failure,
+ * because the timer of ioredis would keep the process alive.
  */
 const BY_SENTINEL: RedisOptions = {
   role: 'master',
@@ -69,12 +69,11 @@ const BY_SENTINEL: RedisOptions = {
 }
 
 /**
- * Opens a connection of our own, from the source that the user gave. Does not use the user's
- * client.
+ * Makes an ioredis client from the source that the user gave. Never uses the user's own client.
  *
- * With these settings, ioredis sends a command at most once. It queues nothing while the connection
- * is down, and repeats nothing after a reconnect. If answers are due, even to the greeting, and a
- * socket is silent for twice `silenceMs`, the socket is closed.
+ * ioredis then sends each command at most once. It queues nothing while the connection is down, and
+ * repeats nothing after a reconnect. If the greeting has no answer within twice `silenceMs`,
+ * ioredis closes the socket.
  *
  * @param retryMs returns the pause before the next connect, in milliseconds; null means never
  */
@@ -91,7 +90,7 @@ export function openClient(
     enableAutoPipelining: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryMs,
-    // Holdfast decides itself when to leave a connection, and a user's function may leave it
+    // Holdfast itself decides when to leave a connection. A function of the user might reconnect
     // forever.
     reconnectOnError: null,
     socketTimeout: 2 * silenceMs,
@@ -99,8 +98,8 @@ export function openClient(
     stringNumbers: false,
     readOnly: false,
     monitor: false,
-    // If the connection dies under a command that ioredis 5 sends while it connects, ioredis 5
-    // stays "ready" forever. So ioredis sends no such command, and the greeting sets the name.
+    // ioredis 5 would send these commands while it connects. If the connection broke meanwhile,
+    // ioredis 5 would stay "ready" forever. So the greeting sets the name.
     disableClientInfo: true,
     connectionName: undefined as unknown as string,
   }
@@ -120,8 +119,8 @@ export function openClient(
     return duplicate.call(source, [], options)
   }
   const options = optionsOf(source)
-  // A server that loads its data answers with an error, and needs no ready check. Only Sentinel
-  // needs the check, for the role of the server.
+  // Only Sentinel needs the ready check, for the role of the server. Without the check, a server
+  // that loads its data answers with an error.
   return new makeRedis({
     ...withoutTimeout(options),
     ...own,
@@ -130,19 +129,13 @@ export function openClient(
   })
 }
 
-/**
- * Returns the ioredis options in the source. ioredis reads a URL. The options of Holdfast override
- * options in the URL.
- */
+/** Returns the ioredis options in the source. ioredis itself reads the options in a URL. */
 function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
   return isClient(source) ? (source.options as RedisOptions) : source
 }
 
-/**
- * Removes `commandTimeout`, which rejects a command that may still run. Holdfast's own deadlines
- * handle such commands.
- */
+/** Removes `commandTimeout`, because Holdfast has its own deadlines. */
 function withoutTimeout(options: RedisOptions): RedisOptions {
   const { commandTimeout: _, ...rest } = options
   return rest

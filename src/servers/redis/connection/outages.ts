@@ -16,7 +16,7 @@ const PROVEN_MS = { least: 1_000, most: 60_000 }
  */
 const SAME_TROUBLE_MS = 60_000
 
-/** The number of servers whose last recovery is remembered. */
+/** The client remembers the last recovery of this many servers. */
 const MOST_REMEMBERED = 100
 
 interface Ongoing {
@@ -35,18 +35,15 @@ interface Ongoing {
 }
 
 /**
- * Reports the outages of one server, or of the nodes of a cluster, over all connections of a
- * client. Each outage is reported when it begins, at growing intervals while attempts fail, and
- * when it is over. Without an outage, no timer runs.
+ * Reports the outages of one server, or of each node of a cluster, for all connections of a client.
+ * Reports an outage when it begins, again at growing intervals, and when it ends.
  */
 export class Outages {
   readonly #address: string
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
   #isClosed = false
-  /**
-   * When each server last recovered, and how long it had to be reachable until then, by address.
-   */
+  /** The last recovery of each address: its time, and how long the server had to be reachable before. */
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
   /** @param address the address of the server, or the name of the cluster */
@@ -127,9 +124,9 @@ export class Outages {
   }
 
   /**
-   * Returns how long the server must be reachable until the outage is over, in milliseconds. A
-   * server that fails again and again must be reachable for longer each time, so that its outage is
-   * reported once.
+   * Returns how long the server must be reachable until the outage is over, in milliseconds. This
+   * time doubles for a server that fails again and again, so that the client reports only one
+   * outage.
    */
   #provenMs(address: string, { since }: Ongoing): number {
     const last = this.#recovered.get(address)

@@ -24,8 +24,8 @@ interface Sentinel {
 }
 
 /**
- * Prepares a client of one server and its Sentinels: see `unrefSockets`. After the connect, calls
- * have their own deadlines, so ioredis sets no timer for each call.
+ * Prepares a client of one server and its Sentinels: see `unrefSockets`. Disables the socket timer
+ * of ioredis after the connect, because calls have their own deadlines.
  */
 export function prepareClient(client: object): void {
   unrefSockets(client)
@@ -43,13 +43,12 @@ export function prepareClient(client: object): void {
 }
 
 /**
- * Prepares the connections to the Sentinels, on which ioredis asks for the master and learns of a
- * new master. Their errors are ignored: ioredis tries again, and the client reports if no Sentinel
- * answers.
+ * Prepares the connections to the Sentinels. Ignores their errors, because ioredis tries again, and
+ * the client reports if no Sentinel answers.
  *
- * For each connection, ioredis opens new listeners at the Sentinels. It does not close the old
- * listeners if the connection broke, or was closed before it was made. A message to an old listener
- * would end the client's connection once more, so this function closes the old listeners.
+ * For each connection to a master, ioredis opens new listeners at the Sentinels, and may leave the
+ * old listeners open. A message to an old listener would end the connection to the master. So this
+ * function closes the old listeners.
  */
 function watchSentinels(client: object): void {
   const { connector } = client as { connector?: SentinelConnector }
@@ -78,9 +77,8 @@ function watchSentinels(client: object): void {
 }
 
 /**
- * Subscribes at each connect of a Sentinel, because ioredis subscribes only once and then gives up.
- * Messages before the subscription would be missed. So the Sentinel is also asked for the master,
- * which may have changed since ioredis asked.
+ * Subscribes at each connect of a Sentinel, because ioredis subscribes only once. Also asks the
+ * Sentinel for the master, because a message may have come before the subscription.
  *
  * @param answers the last master that each Sentinel has named
  */
@@ -108,9 +106,8 @@ function listen(
 }
 
 /**
- * Leaves the master if the Sentinel that named it now names another master, or if most Sentinels
- * do. A single other Sentinel may be out of date. If the client followed each Sentinel, it would
- * switch back and forth.
+ * Leaves the master if the Sentinel that named this master now names another master, or if most
+ * Sentinels do. Does not follow a single other Sentinel, because it may be out of date.
  */
 function leaveUnlessSame(
   connector: SentinelConnector,

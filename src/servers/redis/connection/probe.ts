@@ -16,19 +16,17 @@ interface SilentConnection {
 const LONGEST_MS = 4_000
 
 /**
- * The pause between two attempts, in milliseconds. A program that has finished can exit only while
- * no socket keeps it alive. A socket does so while it connects, and for up to 100 ms at its end.
- * So the pause is longer than 100 ms.
+ * The pause between two probes, in milliseconds. A socket keeps the process alive while it
+ * connects, and for up to 100 ms at its end. So only a longer pause lets a finished program exit.
  */
 const PAUSE_MS = 150
 
 /**
  * Finds out if silent connections are dead, or if their server is slow. A slow server does not
- * answer a new connection either. So silent connections are closed only if the new connection gets
- * an answer.
+ * answer a new connection either. So the client replaces silent connections only if a new
+ * connection gets an answer.
  *
- * Otherwise all clients of a server that stops for a while would reconnect at once. Each client
- * opens at most one more connection.
+ * Otherwise all clients of a slow server would reconnect at once.
  */
 export class Probe {
   readonly #settings: ConnectionSettings
@@ -73,8 +71,8 @@ export class Probe {
   }
 
   /**
-   * Called when the probe got an answer. A server that recovers answers many requests at once, so
-   * the older connections get some time for their answers.
+   * Called when the probe got an answer. Gives the older connections some time for their answers,
+   * because the server may have just recovered.
    */
   #isAnswered(client: RedisClient): void {
     if (client !== this.#client) return

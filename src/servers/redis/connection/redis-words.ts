@@ -2,7 +2,7 @@ import { NameConflict } from '../../name-conflict.ts'
 import type { ServerWords } from '../../server-words.ts'
 import { Refusal, UNKNOWN_COMMAND } from './failure-of.ts'
 
-/** The code of a refusal because of a key of another type. */
+/** The code of the refusal of a key that has another type. */
 const CONFLICT = 'WRONGTYPE'
 
 /** The advice for users about common error replies of Redis, by the code of the reply. */
@@ -28,7 +28,10 @@ const STEPS: Readonly<Record<string, string>> = {
   [UNKNOWN_COMMAND]: 'Is it a Sentinel, or a server that blocks this command?',
 }
 
-/** Returns a space and the advice for the first of these failures that has advice; '' if none has. */
+/**
+ * Returns the advice for one of these failures, after a space; '' if there is none. If several have
+ * advice, the order of `STEPS` decides.
+ */
 export function stepAfterAny(failures: readonly Error[]): string {
   const codes = failures.map(codeIn)
   const known = Object.keys(STEPS).find((code) => codes.includes(code))

@@ -12,12 +12,11 @@ interface IdleSocket {
 }
 
 /**
- * Prepares the sockets of a client. An idle connection, or a connection that waits to reconnect,
- * must not keep a finished program alive. Because ioredis has no options for this, the function
- * uses fields of ioredis.
+ * Lets a finished program exit while a connection is idle or waits to reconnect. Uses fields of
+ * ioredis, because ioredis has no option for this.
  *
- * Also, ioredis 5 does not end the silence timer of a socket with the socket. The timer would
- * destroy the next socket.
+ * Also stops the socket timer when a socket closes. ioredis 5 would leave the timer running, and
+ * the timer would destroy the next socket.
  */
 export function unrefSockets(client: object): void {
   const inner = client as IoredisClient
@@ -31,9 +30,8 @@ export function unrefSockets(client: object): void {
 }
 
 /**
- * Ignores further errors of a socket. If a TLS handshake breaks off, Node.js may report two errors:
- * the certificate is not trusted, and the server closed the connection. Because ioredis handles
- * only the first error, the second would end the process.
+ * Ignores the second error of a socket. After a broken TLS handshake, Node.js may report two
+ * errors, but ioredis handles only the first. The second error would end the process.
  */
 function handleErrors(inner: IoredisClient): void {
   const listen = (socket: IdleSocket) => socket.on('error', () => {})

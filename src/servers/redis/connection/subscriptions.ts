@@ -12,8 +12,8 @@ import type { Probe } from './probe.ts'
 const PING_MS = 5_000
 
 /**
- * The mean pause before an unconfirmed subscription is requested again, in milliseconds. Pauses are
- * random, so that many clients do not come at once.
+ * The mean pause before the client repeats an unconfirmed subscription, in milliseconds. The pauses
+ * are random, so that many clients do not come at once.
  */
 const AGAIN_MS = 250
 
@@ -21,11 +21,11 @@ const AGAIN_MS = 250
 const CHUNK = 500
 
 /**
- * Receives the messages of one server, over one connection. A channel has one subscription for all
- * its listeners, and none without listeners.
+ * Receives the messages of one server over one connection. All listeners of a channel share one
+ * subscription.
  *
- * A wake-up asks a listener to check again. Listeners are woken by a message, by a confirmed
- * subscription and by a broken connection. So no waiter sleeps through messages that it missed.
+ * Messages, confirmed subscriptions and broken connections wake the listeners. So a waiter checks
+ * again after messages that it may have missed.
  */
 export class Subscriptions {
   readonly #connection: Connection
@@ -59,10 +59,11 @@ export class Subscriptions {
   }
 
   /**
-   * @param isShardable true if a cluster may keep the channel in one shard
-   * @param onWake called with each message, and without a message when messages may have been
-   * missed
-   * @param isOptional true if locks also work without the channel, so that a refusal does no harm
+   * @param isShardable true if publishers use a sharded channel in a cluster that has sharded
+   * channels
+   * @param onWake called with each message; a call without a message means that messages may have
+   * been lost
+   * @param isOptional true if locks also work without the channel
    */
   listen(
     name: string,
@@ -76,7 +77,7 @@ export class Subscriptions {
       channel = { name, isShardable, isOptional, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
       this.#startListening()
-      // If the connection is not up yet, it subscribes to all channels later, when it is up.
+      // A connection that is not up yet subscribes to all channels when it is up.
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
@@ -98,8 +99,8 @@ export class Subscriptions {
   }
 
   /**
-   * Moves to the server process that gets the commands. Only this process sends the messages of the
-   * locks and counts their listeners.
+   * Reconnects if the commands go to another server process. Only that process sends the messages
+   * of the locks and counts their listeners.
    *
    * @param runId the id of that process; '' if the server does not report an id
    */
@@ -109,13 +110,13 @@ export class Subscriptions {
     else this.#follows()
   }
 
-  /** @returns true if the connection reached another server than the commands, and is replaced */
+  /** @returns true if the connection is replaced, because the commands go to another server */
   #follows(): boolean {
     const { up, clustered, runId } = this.#connection
     if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
       return false
-    // The connection is replaced only once. Otherwise the client might replace connections forever,
-    // because a proxy may send each connection to another server.
+    // Replaces the connection only once, because a proxy may send each connection to another
+    // server.
     this.#server = ''
     this.#reconnect()
     return true
@@ -140,8 +141,7 @@ export class Subscriptions {
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
-    // ioredis has its own connection to each shard, and may replace this connection. Messages may
-    // be missed meanwhile.
+    // ioredis may replace its own connection to a shard. Messages may be lost meanwhile.
     client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
@@ -150,22 +150,22 @@ export class Subscriptions {
       })
     }
     client.on('subscribersReady', () => {
-      // If the connection is not up yet, it subscribes to all channels later. Until then it is
-      // unknown which channels are sharded.
+      // Until the connection is up, it is unknown which channels are sharded. When the connection
+      // is up, it subscribes to all channels.
       if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
     })
   }
 
-  // Sends a PING. If the connection is dead, no answer comes. The socket is then closed, and the
-  // reconnect wakes all listeners.
+  // Sends a PING. If no answer comes, the client tests the connection and may replace it. This
+  // wakes all listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)
       this.#pings = undefined
     } else if (this.#connection.up) {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
-      // This client cannot test the connections on which a cluster client listens. So all listeners
-      // check again.
+      // In a cluster, the PING does not test the connections that receive messages. So all
+      // listeners check again.
       if (this.#connection.clustered) this.#wakeAll()
     }
   }
@@ -202,8 +202,8 @@ export class Subscriptions {
       })
       // A failure needs no wake-up, because listeners poll until the subscription is confirmed.
       .catch(({ kind, permanent }: CallFailure) => {
-        // A slow server, or another node of a cluster, may answer now. A server that starts or is
-        // busy refuses for a while. A login without the right is refused forever.
+        // After a permanent refusal, the client does not repeat the subscription. Other failures
+        // may pass soon.
         if (kind === 'refused' && permanent) for (const name of names) this.#refused.add(name)
         else if (kind === 'unknown' || kind === 'refused') this.#askAgain()
       })

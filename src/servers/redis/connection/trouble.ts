@@ -1,7 +1,7 @@
 import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
-/** The pause before a server that is not ready is asked again, in milliseconds. */
+/** The client asks a server that is not ready again after this pause, in milliseconds. */
 const AGAIN_MS = 1_000
 
 /** The problem of a live connection: its server does not answer, or is not ready. */
@@ -24,10 +24,7 @@ export class Trouble {
     this.#report(new NoAnswer('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
-  /**
-   * Called when the server refused a request because it is not ready. Asks the server again later,
-   * because maybe no other call does.
-   */
+  /** Called when the server is not ready. Asks the server again later, because maybe no other call does. */
   notReady(failure: CallFailure): void {
     this.#report(failure)
     this.#timer ??= setTimeout(() => {

@@ -38,11 +38,11 @@ interface Copies {
 
 /**
  * Waits for the replicas of one master, and then checks which holds are left. WAIT counts the
- * replicas that have the writes of its own connection, so the call writes a key after the grants.
- * All commands are sent in one turn to one node, because elsewhere WAIT would count other writes.
+ * replicas that have all writes of the connection. So this function first writes a key, on the same
+ * connection to the same node.
  *
- * The checks are few, so they send their source. After a NOSCRIPT, the wait would have to be
- * repeated.
+ * Sends the source of each check, because after a NOSCRIPT the client would have to repeat the
+ * wait.
  */
 export async function confirm(
   client: RedisClient,
@@ -74,8 +74,8 @@ export async function confirm(
 }
 
 /**
- * Returns how many replicas the master of the key lists as connected; undefined if the master does
- * not report the number. Rejects if the server has become a replica, because a replica may lack the
+ * Returns the number of connected replicas of the master that has the key; undefined if INFO does
+ * not show this number. Rejects if the server has become a replica, because a replica may lack the
  * grants.
  */
 export async function connectedReplicas(

@@ -22,7 +22,7 @@ interface OpenConfirmation extends UnconfirmedGrant {
 }
 
 /**
- * Checks if replicas have the grants. It uses its own connection, because WAIT delays all later
+ * Checks if replicas have the grants. Uses its own connection, because WAIT delays all later
  * commands on a connection. Each node runs one WAIT at a time, and later grants share the next
  * WAIT.
  */
@@ -55,7 +55,7 @@ export class Confirmations {
   }
 
   /**
-   * Moves to the server process that gets the commands, because the replicas of another server
+   * Reconnects if the commands go to another server process, because the replicas of another server
    * prove nothing. If the connection is not up yet, `isUp` does this later.
    *
    * @param runId the id of that process; '' if the server does not report an id
@@ -68,15 +68,12 @@ export class Confirmations {
     else this.isUp()
   }
 
-  /**
-   * Called when the connection is up. If the connection reached another server than the commands,
-   * another connection replaces it.
-   */
+  /** Called when the connection is up. Replaces the connection if the commands go to another server. */
   isUp(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
-    // The connection is replaced only once. Otherwise the client might replace connections forever,
-    // because a proxy may send each connection to another server.
+    // Replaces the connection only once, because a proxy may send each connection to another
+    // server.
     this.#server = ''
     this.#reconnect()
   }
@@ -102,8 +99,8 @@ export class Confirmations {
   }
 
   async #work(node: string): Promise<void> {
-    // The client reads grants that arrive together in one turn of the event loop. After this turn,
-    // they share a WAIT.
+    // Waits until the end of this turn of the event loop, so that grants that arrive together share
+    // a WAIT.
     await turn()
     for (let all = this.#open.get(node) ?? []; all.length > 0; all = this.#open.get(node) ?? []) {
       this.#open.set(node, [])
@@ -117,8 +114,7 @@ export class Confirmations {
     const { rawName } = (all[0] as OpenConfirmation).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(rawName) : undefined
-      // If no replica is connected, 'all' must not mean 0 replicas. So at least one replica is
-      // needed.
+      // 'all' means at least one replica, even if no replica is connected.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, remaining } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {

@@ -2,8 +2,8 @@
 const TOGETHER_MS = 25
 
 /**
- * How long a removed note stays readable, in milliseconds. A client that got the lock may still ask
- * which owner it has waited for.
+ * A removed note stays readable for this time, in milliseconds. The next holder may still read the
+ * note of the last holder.
  */
 const KEPT_MS = 5_000
 

@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { RedisPresence } from './redis-presence.ts'
 
 /**
- * Reports all clients that use one connection. These are the client that opened the connection, and
- * the clients whose RedLocks have votes on its server.
+ * Reports all clients that use one connection. Besides its own client, these are clients with
+ * RedLocks on the same server.
  */
 export class Presences {
   readonly #connection: Connection
@@ -28,8 +28,8 @@ export class Presences {
   }
 
   /**
-   * Called when the connection is up, possibly to a server that knows no client. So each client
-   * reports again, after the calls that waited for the connection were sent.
+   * Called when the connection is up. The server may not know the clients, so each client reports
+   * again. The calls that waited for the connection go first.
    */
   isUp(): void {
     if (this.#all.size === 0) return

@@ -15,18 +15,15 @@ import { ClientNotes, type NoteChange } from './client-notes.ts'
 /** The pause between two reports, unless notes change, in milliseconds. */
 const TOUCH_MS = 20_000
 
-/**
- * The pause after a failed report, in milliseconds. A node of a cluster may not be connected yet.
- */
+/** The pause after a failed report, in milliseconds. */
 const AGAIN_MS = 1_000
 
-/** How long a report stays readable, at least, in milliseconds. */
+/** The shortest time for which a report stays readable, in milliseconds. */
 const KNOWN_MS = 120_000
 
 /**
- * Reports one client at one server or cluster. A report follows another request, and no call waits
- * for it. A failed report is repeated later. After a permanent refusal, the client reports nothing
- * more.
+ * Reports one client to one server or cluster. Sends a report after another request, so that no
+ * call waits for the report. Repeats a failed report later, but stops after a permanent refusal.
  */
 export class RedisPresence implements Presence {
   readonly #connection: Connection
@@ -63,8 +60,8 @@ export class RedisPresence implements Presence {
   }
 
   /**
-   * Called when a request is being sent, at `now` on `performance.now()`. Reports if a report is
-   * due.
+   * Called when the client sends a request, at `now` on `performance.now()`. Sends a report if one
+   * is due.
    */
   touch(now: number): void {
     if (now >= this.#dueAt) this.#send(now)
@@ -78,8 +75,8 @@ export class RedisPresence implements Presence {
   renews(leaseMs: number): void {
     if (leaseMs <= this.#leaseMs) return
     this.#leaseMs = leaseMs
-    // Each report sets the expiry of the entry. The next report is sent at once if the entry may
-    // expire before such a lease is renewed.
+    // A report sets the expiry of the entry. A long lease needs a later expiry, so the client
+    // reports at once.
     if (2 * leaseMs > KNOWN_MS) this.#dueAt = -Infinity
     this.touch(performance.now())
   }

@@ -7,14 +7,14 @@ import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
 /**
- * The score in the queue of an owner that holds the upgradable lock and waits to write. Other
- * members have a time as score.
+ * The score of an upgradable holder that waits to write. All other members of the queue have a time
+ * as score.
  */
 const GOES_ON = '3'
 
 /**
- * A value of a reader's lease key that is at least this number is the time in µs at which the hold
- * began. Redisson and old clients write 1.
+ * The lease key of a reader stores when the hold began, in µs. Redisson and old clients write 1, so
+ * a smaller value than this is not a time.
  */
 const LEAST_TIME_US = 1e12
 
@@ -35,7 +35,7 @@ export const acquireWrite = converted(scripts.acquireWrite, (answer): AcquireAns
 })
 export const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
 export const free = withOthers(scripts.release)
-// The owner may have raised the count again meanwhile, so only a full release is repeated.
+// The client does not repeat this request, because the owner may have raised the count meanwhile.
 export const lower = { ...free(0), asksAgain: false }
 export const inspect = converted(scripts.inspect, readWriteFacts)
 

@@ -25,8 +25,8 @@ import { renew } from '../scripts/read-write.generated.ts'
 import * as readWrite from './read-write-bindings.ts'
 
 /**
- * The hints of messages. Redisson sends `0` and `1` to all waiters. Holdfast sends `00` and `01`,
- * and then another message to the next waiters.
+ * The hints of messages. `0` and `1` of Redisson wake all waiters. Holdfast sends `00` or `01`, and
+ * then wakes only the next waiters by another message.
  */
 const HINTS = new Map<string, Hint>([
   ['0', { kind: 'released', by: 'reader', isForAll: true }],
@@ -119,7 +119,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   stopWaiting(side: LockSide, isLast: () => boolean): void {
-    // No hold has an owner id that is only the end of an id. So this call removes only the client's
+    // This owner id has no client in it, so no hold has this id. The call removes only the client's
     // place in the queue.
     this.abandon(sideId('', side), 0, WAITING_MS, isLast)
   }

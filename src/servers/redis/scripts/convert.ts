@@ -1,10 +1,7 @@
 import { odd } from './reading.ts'
 import type { Binding } from './script.ts'
 
-/**
- * Returns the binding with converted answers. `convert` throws at an answer that the caller cannot
- * get.
- */
+/** Returns a binding that converts the answer. `convert` throws if the answer is invalid for the caller. */
 export function converted<Names, Given, From, To>(
   binding: Binding<Names, Given, From>,
   convert: (answer: From) => To,

@@ -35,7 +35,7 @@ export function ttlMs(value: unknown): number {
   return ms === -1 ? Infinity : ms
 }
 
-/** Reads the answer of PTTL, or of a script that answers -2 if an owner holds nothing. */
+/** Reads a remaining time in the form of PTTL. -2 means that the owner holds nothing. */
 export function remaining(value: unknown): Remaining {
   const ms = whole(value, -2)
   return ms === -2 ? 'gone' : ttlMs(ms)

@@ -15,7 +15,7 @@ export type Value = string | number
 /** The arguments of a script, without its keys. */
 export type Args = readonly Value[]
 
-/** The arguments of a caller for a script that needs none from a caller. */
+/** The empty arguments for a script that needs none from its caller. */
 export type NoArgs = Readonly<Record<string, never>>
 
 /**

@@ -8,14 +8,11 @@ export interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
-  /**
-   * The name of the mark, the key in which a master records since when it votes, and as which
-   * server process.
-   */
+  /** The key of the mark. A master stores there since when it votes, and which server process it is. */
   readonly birth: string
-  /** How long a grant of a fair lock lasts until the owner confirms the grant, in milliseconds. */
+  /** A grant of a fair lock ends after this time unless the owner confirms it, in milliseconds. */
   readonly claimMs: number
-  /** How long a place in a queue is kept without a heartbeat, in milliseconds. */
+  /** A place in a queue ends after this time without a heartbeat, in milliseconds. */
   readonly aliveMs: number
   /** The prefix of the inbox channels of the clients. */
   readonly inbox: string

@@ -1,19 +1,16 @@
 /**
- * If no other request takes the keys, the client deletes the keys with an extra request. This
- * happens after one to two times this time, in milliseconds.
+ * The interval at which the client looks for unused keys, in milliseconds. The client deletes a key
+ * that is older than one interval with an extra request.
  */
 const UNUSED_MS = 1_000
 
-/**
- * The largest number of keys that a request of the semaphore carries. Lua passes at most about
- * 8,000 values.
- */
+/** The largest number of these keys in one request, because Lua passes at most about 8,000 values. */
 const AT_ONCE = 1_000
 
 /**
- * The keys of requests whose answers a client has, so that the server may forget their results. The
- * next request for the same semaphore carries the keys. If no request comes soon, the keys get a
- * request of their own.
+ * The keys of results that the server may forget, because the client has the answers. The next
+ * request for the same semaphore carries the keys. If none comes soon, the client sends an extra
+ * request.
  */
 export class AnsweredNames {
   readonly #forget: (keys: readonly string[]) => Promise<unknown>

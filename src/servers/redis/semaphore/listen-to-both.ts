@@ -5,7 +5,7 @@ interface ListeningServer {
   listen(keys: { readonly channel: string }, onWake: (message?: string) => void): Subscription
 }
 
-/** The channels that wake waiters: `tickets` for Holdfast, `channel` for Redisson. */
+/** The channels that wake waiters: `tickets` of Holdfast, and `channel` of Redisson. */
 interface PermitChannels {
   readonly channel: string
   readonly tickets: string
@@ -32,8 +32,8 @@ export function listenToBoth(
       else if (OF_REDISSON.test(message)) onHint(RELEASED)
       return
     }
-    // A channel was confirmed, or messages may have been missed. While only one channel is
-    // confirmed, the waiter is not woken, because the confirmation of the other channel follows.
+    // No message means that a channel was confirmed, or that messages may have been lost. If only
+    // one channel is confirmed, the waiter sleeps on until the other channel is confirmed too.
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onHint(MISSED)
   }

@@ -8,7 +8,7 @@ import * as scripts from '../scripts/permits.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
 export const acquire = converted(scripts.acquire, permitAnswer)
-/** Freed permits go to the next waiters at once, so no other client waits for them. */
+/** The script itself wakes the next client, so `others` is 0. */
 export const release = converted(
   scripts.release,
   ({ kind }): Released => (kind === 'freed' ? { kind, others: 0 } : { kind }),

@@ -22,10 +22,7 @@ import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import * as semaphores from './semaphore-bindings.ts'
 
-/**
- * After a request can no longer be sent again, the server stores its result for this time, in
- * milliseconds.
- */
+/** The server keeps a result for this time after the last possible repeat of the request, in milliseconds. */
 const MARGIN_MS = 60_000
 
 /** The names for a request whose result is stored under its id. */
@@ -74,9 +71,7 @@ class RedisSemaphore implements RemoteSemaphore {
    */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
-  /**
-   * The owners of new grants whose callers have not yet decided to keep or to abandon the grant.
-   */
+  /** The owners of new grants, until their callers keep or abandon the grant. */
   readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
@@ -185,7 +180,7 @@ class RedisSemaphore implements RemoteSemaphore {
       const answer = await promised<A>((reply) =>
         this.#run(change.id, binding, given, callMs, reply),
       )
-      // If an earlier copy of the request may still arrive, it must find the result.
+      // The server keeps the result while an earlier copy of the request may still arrive.
       if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
       return answer
     } catch (failure) {

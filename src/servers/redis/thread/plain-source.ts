@@ -41,8 +41,8 @@ function plain<T>(options: T): T {
 }
 
 /**
- * Removes functions, which cannot be copied to a thread. These functions only tune the user's
- * ioredis client, and the connections of Holdfast set their own.
+ * Removes functions, because they cannot be copied to a thread. The connections of Holdfast set
+ * their own functions instead.
  */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions)

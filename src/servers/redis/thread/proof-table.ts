@@ -1,4 +1,4 @@
-/** A moment on both clocks, in milliseconds. The monotonic clock belongs to the main thread. */
+/** One moment on the monotonic clock of the main thread and on the wall clock, in milliseconds. */
 export interface ProofMoment {
   readonly monotonic: number
   readonly wall: number
@@ -7,9 +7,9 @@ export interface ProofMoment {
 const SLOTS = 1_024
 
 /**
- * Stores when each lease was last proved, in memory that two threads share. So after its event loop
- * was blocked, the main thread sees the worker's renewals before any message arrives. The table
- * grows by blocks, which never move.
+ * Stores when each lease was last proved, in memory that both threads share. After a blocked event
+ * loop, the main thread sees the worker's renewals at once, without a message. The table grows by
+ * blocks, which never move.
  */
 export class ProofTable {
   readonly #blocks: Float64Array[] = []
@@ -36,7 +36,7 @@ export class ProofTable {
   }
 
   // Between the two writes, a reader may see one new time and one old time. This is safe, because
-  // the reader measures the age of the proof on both clocks, and the longer age counts.
+  // the older of the two times counts.
   write(slot: number, at: ProofMoment): void {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     if (block === undefined) return

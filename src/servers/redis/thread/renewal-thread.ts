@@ -10,11 +10,11 @@ import { newWorker, whenUp } from './start-worker.ts'
 /** A lease that the worker renews if the main thread is late. */
 export interface KeptLease {
   readonly lease: LeaseToRenew
-  /** The length of each renewal, in milliseconds. */
+  /** How long the lease lasts after each renewal, in milliseconds. */
   readonly leaseMs: number
   /**
-   * Latest end of the lease, on the `performance.now()` of the main thread; Infinity means that
-   * there is no limit.
+   * The latest end of the lease, on the `performance.now()` of the main thread; Infinity if there
+   * is no limit.
    */
   readonly limitAt: number
 }
@@ -29,10 +29,7 @@ export type FromWorker =
   | { readonly kind: 'up' }
   /** The worker does not use the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
-  /**
-   * The worker has no connection. Sent again only if the worker has connected since the last such
-   * message.
-   */
+  /** The worker has no connection. It repeats this message only after it has connected again. */
   | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
 
 export interface WorkerData {
@@ -96,10 +93,7 @@ export class RenewalThread {
     return this.#worker === undefined ? this.#start() : this.#starting
   }
 
-  /**
-   * Lets the worker renew this lease if the main thread is late, until the caller calls `forget()`
-   * of the result.
-   */
+  /** Lets the worker renew this lease if the main thread is late, until `forget()` of the result. */
   add(lease: LeaseToRenew, provedAt: ProofMoment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()

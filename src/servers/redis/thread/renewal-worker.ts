@@ -18,7 +18,7 @@ if (parentPort === null)
   )
 const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
-/** True if the main thread was informed that the worker has no connection. */
+/** True if the worker has told the main thread that it has no connection. */
 let isReported = false
 const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
   if (isReported) return

@@ -5,8 +5,8 @@ import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { workerUrl } from './worker-url.ts'
 
 /**
- * For how long the client waits until the worker reports that its program is loaded, in
- * milliseconds. After this time, the client assumes that the file is another program.
+ * The longest wait for the worker's report that its program is loaded, in milliseconds. Without a
+ * report, the file is probably another program.
  */
 const LONGEST_START_MS = 10_000
 
