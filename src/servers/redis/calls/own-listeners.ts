@@ -3,8 +3,8 @@ import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
 /**
- * The number of own listeners among the listeners that a script counts. -1 adds one listener,
- * because a node of a cluster does not count the listeners at other nodes.
+ * The number of own listeners among the listeners that a script counts. The value -1 adds one
+ * listener, because a node of a cluster does not count the listeners at other nodes.
  */
 export type OwnListeners = -1 | 0 | 1
 

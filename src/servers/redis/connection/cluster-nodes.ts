@@ -87,8 +87,8 @@ export function watchNodes(
 }
 
 /**
- * Handles the rejection of ASKING, which would otherwise end the process. ioredis sends ASKING
- * before a command for a slot that moves, and ignores the result.
+ * Handles the rejection of ASKING, which would otherwise end the process. The cluster client sends
+ * ASKING before a command for a slot that moves, and ignores the result.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node)

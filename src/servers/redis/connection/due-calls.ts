@@ -103,8 +103,8 @@ export class DueCalls {
   }
 
   /**
-   * Called when the connection is gone. Its calls do not count any more, because ioredis may never
-   * settle some of them.
+   * Called when the connection is gone. The calls of this connection do not count any more, because
+   * ioredis may never settle some of them.
    */
   forget(): void {
     this.#due = 0

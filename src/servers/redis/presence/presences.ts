@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { RedisPresence } from './redis-presence.ts'
 
 /**
- * Reports all clients that use one connection. Besides its own client, these are clients with
- * RedLocks on the same server.
+ * Reports all clients that use one connection: the client that opened the connection, and clients
+ * with RedLocks on the same server.
  */
 export class Presences {
   readonly #connection: Connection

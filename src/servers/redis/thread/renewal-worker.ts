@@ -74,7 +74,7 @@ function shortestMs(): number {
 function renewWhatIsLate(): void {
   const now = mainThreadNow()
   if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
-  // A lease that is proved up to its limit needs no renewal.
+  // A lease that already lasts until its limit needs no renewal.
   const late = [...leases].filter(([slot, kept]) => {
     if (asked.has(kept)) return false
     const { leaseMs, limitAt } = kept
