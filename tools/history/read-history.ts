@@ -46,9 +46,9 @@ const OPTIONS = [
 type FoundEntry = [id: string, fields: string[]]
 
 /**
- * Where a second read with `follow` continues after a first read. The second read begins after the
- * newest entry that existed when the first read began. It skips repeats of entries that the first
- * read found.
+ * The position at which a second read with `follow` continues after a first read. The second read
+ * begins after the newest entry that existed when the first read began. It skips repeats of entries
+ * that the first read found.
  */
 export interface ReadPosition {
   /** The id of the newest entry when the first read began. Undefined before the first read. */
@@ -208,8 +208,8 @@ async function* onwards(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
-  // A full set forgets its first element, which must be the oldest. The first read added the newest
-  // entry first, so reverse the order.
+  // `pick` removes the first element of a full set, so the oldest must be first. The first read
+  // added the newest first, so this reverses the order.
   const newestFirst = [...mark.seen]
   mark.seen.clear()
   for (const seq of newestFirst.reverse()) mark.seen.add(seq)

@@ -99,7 +99,7 @@ export interface LockDetail extends LockRow {
   readonly votes: string | null
 }
 
-/** What all requests to the servers have cost so far. */
+/** The cost of all requests to the servers so far. */
 export interface Cost {
   readonly commands: number
   readonly bytes: number
@@ -131,7 +131,7 @@ export interface ListOptions {
   readonly signal?: AbortSignal
 }
 
-/** Who asks the holders for a release, and why. The holders receive both texts. */
+/** The user that asks the holders for a release, and the reason. The holders receive both texts. */
 export interface ReleaseReason {
   readonly by: string
   readonly reason: string | undefined

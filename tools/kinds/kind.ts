@@ -71,7 +71,7 @@ export interface PageWords {
   readonly heldFor: string
   /** The heading above the waiters. */
   readonly waiting: string
-  /** What a release by force takes, such as `lock`. */
+  /** The thing that a release by force takes, such as `lock`. */
   readonly what: string
   /** The held thing and its verb, such as `lock is`. */
   readonly it: string

@@ -11,7 +11,9 @@ export interface AttemptServer {
 
 /** The requests to one master with the same owner id. All times are on `performance.now()`. */
 export class OwnerAttempts {
-  /** Until then, a request without an answer may still acquire the lock; 0 if there is none. */
+  /**
+   * The last time at which a request without an answer may acquire the lock; 0 if there is none.
+   */
   doubtUntilMs = 0
   /** True if a request of the owner id was granted, or has an unknown outcome. */
   mayHaveIt = false

@@ -12,9 +12,7 @@ import type { Voter } from './voter.ts'
 export interface LockMasters extends RequestedMasters<Voter> {
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
-  /**
-   * Returns the time limit of one request, in milliseconds. The whole call may take `longestMs`.
-   */
+  /** Returns the time limit of one request, but not more than `longestMs`, in milliseconds. */
   callMs(longestMs: number): number
 }
 

@@ -126,8 +126,8 @@ export class Quorum implements LockServer {
   }
 
   /**
-   * Returns the time limit of one request to one master, in milliseconds. The whole call may take
-   * `longestMs`.
+   * Returns the time limit of one request to one master, but not more than `longestMs`, in
+   * milliseconds.
    */
   callMs(longestMs: number): number {
     return Math.min(longestMs, this.#callMs)

@@ -5,8 +5,8 @@ import { requestAll } from './request-all.ts'
 
 interface ChannelMasters extends RequestedMasters<Master> {
   /**
-   * Returns the time limit of one request to one master, in milliseconds. The whole call may take
-   * `longestMs`.
+   * Returns the time limit of one request to one master, but not more than `longestMs`, in
+   * milliseconds.
    */
   callMs(longestMs: number): number
 }
