@@ -2,9 +2,7 @@ import { Holdfast } from '../../src/index.ts'
 import { shown } from '../../src/observe/facts/shown.ts'
 import type { HistoryRedis } from './open-client.ts'
 
-/**
- * @throws `TypeError` if `options` is not an object, or has an option that `known` does not list
- */
+/** @throws `TypeError` if `options` is not an object, or has an option that is not in `known` */
 export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${caller} takes an object of options; got ${shown(options)}.`)
@@ -20,7 +18,7 @@ export function assertOptions(options: unknown, caller: string, known: readonly 
  */
 export function assertRedis(redis: HistoryRedis): void {
   try {
-    // A client connects only when it is used, so this client sends nothing.
+    // Sends nothing, because a client connects at its first request.
     void new Holdfast({ redis }).close()
   } catch (error) {
     const { message } = error as Error
@@ -28,7 +26,7 @@ export function assertRedis(redis: HistoryRedis): void {
   }
 }
 
-/** @throws `TypeError` if the value is given and has another type */
+/** @throws `TypeError` if the value has another type; accepts undefined */
 export function assertType(value: unknown, option: string, type: 'string' | 'function'): void {
   if (value === undefined || typeof value === type) return
   throw new TypeError(`${option} must be a ${type}; got ${shown(value)}.`)

@@ -22,20 +22,20 @@ const EVENTS = [
  * gets no lease has `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (Redis
  * refused).
  *
- * `dropped`: entries of the history could not be written. `unreachable` and `recovered` are about a
- * server, and their `name` is the address of the server.
+ * `dropped`: entries of the history are lost, because Redis did not store them. `unreachable` and
+ * `recovered` are about a server, and their `name` is the address of the server.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
 /**
- * One entry of the history. A field is null if its value is unknown, or if the field does not apply
- * to the event.
+ * One entry of the history. A field is null if its value is unknown, or if the event does not have
+ * the field.
  */
 export interface HistoryEntry {
   /** The id of the entry in the stream. A later entry has a greater id. */
   readonly id: string
   /**
-   * The time of the event, in milliseconds since 1970, by the clock of the Redis that has the
+   * The time of the event, in milliseconds since 1970, by the clock of the Redis that stores the
    * history.
    */
   readonly at: number
@@ -43,8 +43,8 @@ export interface HistoryEntry {
   /** The key of the lock, the name that `nameOf` returned, or the address of a server. */
   readonly name: string
   /**
-   * True if `nameOf` returned another name than the key of the lock. Several locks may have such a
-   * name.
+   * True if `name` comes from `nameOf` and is not the key of the lock. Several locks may have such
+   * a name.
    */
   readonly isGroup: boolean
   readonly kind: KindName | null
@@ -69,14 +69,11 @@ export interface HistoryEntry {
    */
   readonly path: AcquirePath | null
   /**
-   * The reason of the event. For `lost`: `expired` or `gone`. For other events: `closed` if the
-   * client was closed, or a text, such as the message of an error.
+   * For `lost`: `expired` or `gone`. For other events: `closed` if the client was closed, or a
+   * text, such as the message of an error.
    */
   readonly reason: string | null
-  /**
-   * For a loss that a blocked event loop caused: how long the event loop was blocked, in
-   * milliseconds.
-   */
+  /** For `lost`: how long the event loop was blocked, in milliseconds, if this caused the loss. */
   readonly stalledMs: number | null
   /**
    * For `acquired`: the length of the lease, in milliseconds. Null for a permit without a lease, or
@@ -85,7 +82,7 @@ export interface HistoryEntry {
   readonly leaseMs: number | null
   /**
    * For `acquired`: the longest time that the hold can last without `extend()`, in milliseconds.
-   * Null if the lease is renewed until the release, and in the cases in which `leaseMs` is null.
+   * Null if the watchdog renews the lease, or if `leaseMs` is null.
    */
   readonly limitMs: number | null
   /** For `dropped`: the number of lost entries. */
@@ -114,8 +111,8 @@ export interface NewEntry {
 
 /**
  * Every entry has all fields in this order, because Redis then stores the field names only once.
- * `agoMs` is the time from the event until the entry was sent, in milliseconds. If an entry is
- * written twice, both copies have the same `seq`.
+ * `agoMs` is the time from the event until the client sends the entry, in milliseconds. Repeats of
+ * an entry have the same `seq`.
  */
 const FIELDS = [
   'event',
@@ -175,8 +172,8 @@ export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] 
 /**
  * Reads one entry of the stream.
  *
- * @returns the entry, and the `seq` that identifies its repeats. Undefined if Holdfast did not
- * write the entry, or if the entry has no valid time
+ * @returns the entry, and the `seq` that its repeats share. Undefined if Holdfast did not write the
+ * entry, or if the entry has no valid time
  */
 export function readEntry(
   id: string,
@@ -185,7 +182,7 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
-  // Holdfast writes only whole numbers of at least 0. So any other value becomes null.
+  // Any other value becomes null, because Holdfast writes only whole numbers of at least 0.
   const number = (field: (typeof FIELDS)[number]) => {
     const value = Number(found.get(field) || Number.NaN)
     return Number.isSafeInteger(value) && value >= 0 ? value : null
@@ -222,7 +219,7 @@ export function readEntry(
   return { entry, seq: text('seq') ?? id }
 }
 
-/** Rounds a number. Returns undefined for Infinity, so that the field of the entry is empty. */
+/** Rounds a number. Returns undefined for Infinity, which leaves the field of the entry empty. */
 function whole(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? Math.round(value as number) : undefined
 }

@@ -4,7 +4,7 @@ import { handleSocketErrors } from '../servers/socket-errors.ts'
 
 /**
  * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
- * ioredis. Only the options of such a client are used, not its connection.
+ * ioredis. The history copies the options of such a client, and does not use its connection.
  */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
@@ -21,8 +21,8 @@ const makeCluster = Cluster as unknown as new (
 ) => Cluster
 
 /**
- * The options that always apply. The caller repeats each request without an answer, so ioredis must
- * not queue or repeat requests.
+ * The options that always apply. ioredis must not queue or repeat requests, because the caller
+ * repeats each request without an answer.
  */
 const OWN: RedisOptions = {
   lazyConnect: true,
@@ -38,7 +38,7 @@ const OWN: RedisOptions = {
   disconnectTimeout: 100,
   stringNumbers: false,
   disableClientInfo: true,
-  // ioredis 6 would use protocol 3. With protocol 2, replies are lists, as in ioredis 5.
+  // Replies must be lists, as in ioredis 5. ioredis 6 would use protocol 3.
   ...({ protocol: 2 } as object),
 }
 
@@ -51,8 +51,7 @@ const OWN: RedisOptions = {
 export function openClient(redis: HistoryRedis, retryMs: number | null): HistoryClient {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
   handleSocketErrors(client)
-  // Without a listener, ioredis prints each error. The listener does nothing, because the calls
-  // reject with the same errors.
+  // Without a listener, ioredis prints each error. The calls reject with the same errors.
   client.on('error', () => undefined)
   return client
 }
@@ -100,7 +99,7 @@ function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions
     ...options,
     ...own,
     sentinels: sentinels.map(addressOf),
-    // ioredis checks that Sentinel named a master only if `role` and `enableReadyCheck` are set.
+    // Only with these options, ioredis checks that Sentinel named a master.
     role: 'master',
     enableReadyCheck: true,
     sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,
@@ -124,9 +123,7 @@ function urlOf(node: string): URL {
   return new URL(node.includes('://') ? node : `redis://${node}`)
 }
 
-/**
- * Returns the host and the port of a node, which is given as `host:port`, as a URL or as an object.
- */
+/** Returns the host and the port of a node. Accepts `host:port`, a URL or an object. */
 function addressOf(node: ClusterAddress): { host?: string; port?: number } {
   if (typeof node !== 'string') return { ...node }
   const { hostname, port } = urlOf(node)
@@ -144,7 +141,7 @@ function loginOf(node: ClusterAddress): RedisOptions {
 }
 
 /**
- * Returns the `keyPrefix` of the options or of the client. Empty without a prefix, and for a URL.
+ * Returns the `keyPrefix` of the options or of the client; empty if there is none. A URL has none.
  */
 export function keyPrefixOf(redis: HistoryRedis): string {
   if (typeof redis === 'string') return ''

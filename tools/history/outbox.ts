@@ -9,13 +9,13 @@ export interface OutboxOptions {
   readonly maxEvents: number
   readonly ttlMs: number
   readonly maxBuffered: number
-  /** Called when a batch fails, but not again until a batch has succeeded. */
+  /** Called when a batch fails. Called again only after a batch has succeeded. */
   readonly onError: (error: Error) => void
 }
 
 interface Pending {
   readonly entry: NewEntry
-  /** The moment of the event, by the monotonic clock, in milliseconds. */
+  /** When the event happened, in milliseconds on the monotonic clock. */
   readonly at: number
   readonly seq: string
 }
@@ -23,7 +23,7 @@ interface Pending {
 const BATCH = 100
 const EVERY_MS = 150
 /**
- * The time limit of a request, in milliseconds. After this time, the request is sent again on a new
+ * The time limit of a request, in milliseconds. Then the outbox sends the request again on a new
  * connection.
  */
 const ANSWER_MS = 2_000
@@ -31,8 +31,8 @@ const LONGEST_PAUSE_MS = 5_000
 
 /**
  * Sends entries to the stream in batches, in order. While Redis does not answer, the outbox keeps
- * at most about `maxBuffered` entries: it drops and counts the oldest. If a batch is written twice,
- * both copies of an entry have the same `seq`.
+ * about `maxBuffered` entries at most: it drops and counts the oldest. If Redis stores a batch
+ * twice, both copies of an entry have the same `seq`.
  */
 export class Outbox {
   readonly #client: HistoryClient
@@ -40,7 +40,7 @@ export class Outbox {
   readonly #writer = randomBytes(6).toString('base64url')
   #count = 0
   #entries: Pending[] = []
-  /** The batch that was sent, or is being sent, and that Redis has not confirmed yet. */
+  /** The batch that Redis has not confirmed yet. */
   #sending: Pending[] = []
   #dropped = 0
   #timer: NodeJS.Timeout | undefined
@@ -120,7 +120,7 @@ export class Outbox {
 
   async #sendBatch(): Promise<void> {
     this.#noteDropped()
-    // Redis may have written a batch whose answer never came. So the outbox sends exactly the same
+    // If no answer came, Redis may have stored the batch. So the outbox sends exactly the same
     // batch again.
     if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
     if (this.#sending.length === 0) return
@@ -133,7 +133,7 @@ export class Outbox {
     }
     batch.pexpire(key, ttlMs)
     const replies = await within(batch.exec(), ANSWER_MS).catch((error) => {
-      // The connection probably no longer works, so the next request uses a new connection.
+      // The connection probably no longer works, so the outbox opens a new connection.
       if (isLate(error) && !this.#isEnding) this.#client.disconnect(true)
       throw error
     })
@@ -144,8 +144,7 @@ export class Outbox {
   }
 
   /**
-   * Adds an entry with the number of dropped entries. The entry has the time of the oldest
-   * remaining entry.
+   * Adds an entry with the number of dropped entries, at the time of the oldest remaining entry.
    */
   #noteDropped(): void {
     if (this.#dropped === 0 || this.#sending.length > 0) return

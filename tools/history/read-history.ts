@@ -16,21 +16,20 @@ export interface ReadHistoryOptions {
    */
   readonly name?: string | undefined
   /**
-   * Only events at or after this time: a `Date`, or milliseconds since 1970 by the clock of the
-   * server.
+   * Only events since this time: a `Date`, or milliseconds since 1970 by the clock of the server.
    */
   readonly since?: Date | number | undefined
   /**
-   * At most this many existing entries, and only the newest. By default all existing entries; with
-   * `follow` and without `since`, none.
+   * Reads only the newest existing entries, at most this many. By default all existing entries;
+   * with `follow` and without `since`, none.
    */
   readonly last?: number | undefined
   /**
-   * With true, continues with new entries after the existing entries, until `signal` aborts. False
-   * by default.
+   * If true, also reads new entries after the existing entries, until `signal` aborts. False by
+   * default.
    */
   readonly follow?: boolean | undefined
-  /** Stops the reading when the signal aborts, even during a wait for new entries. */
+  /** Ends the reading when the signal aborts, even during a wait for new entries. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,14 +46,14 @@ const OPTIONS = [
 type FoundEntry = [id: string, fields: string[]]
 
 /**
- * The position in the stream at which a second read with `follow` continues a first read. The
- * second read begins after the newest entry that existed when the first read began. The second read
- * skips repeats of entries that the first read found.
+ * The position at which a second read with `follow` continues after a first read. The second read
+ * begins after the newest entry that existed when the first read began. It skips repeats of entries
+ * that the first read found.
  */
 export interface ReadPosition {
   /** The id of the newest entry when the first read began. Undefined before the first read. */
   after?: string
-  /** The `seq` of each entry that was read, by which repeats are recognized. */
+  /** The `seq` of each entry that was read. A repeat has the same `seq`. */
   readonly seen: Set<string>
 }
 
@@ -76,24 +75,23 @@ const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
 /**
  * Matches refusals of a server that starts, becomes a replica, or has lost its master or its
- * cluster. Such a server soon recovers without the user, so the request is repeated.
+ * cluster. The reader repeats the request, because such a server soon recovers.
  */
 const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
 
 /**
- * The most `seq` values that are remembered. A repeat follows within seconds, so older values are
- * not needed.
+ * How many `seq` values the reader remembers. More are not needed, because a repeat follows within
+ * seconds.
  */
 const MOST_SEEN = 50_000
 
 /**
- * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
- * the existing entries that `last` and `since` select, then new entries. Each entry comes once,
- * even if Redis has a repeat.
+ * Reads the history, the newest entry first. With `follow`, reads in order of time: first the
+ * existing entries that `last` and `since` select, then new entries. Yields each entry once, even
+ * if Redis has a repeat.
  *
- * Without a history there are no entries. While the function waits for new entries, it retries if
- * Redis does not answer, loads its data or becomes a replica. The function opens its own
- * connection.
+ * Without a history, yields nothing. While the function waits for new entries, it retries if Redis
+ * does not answer, loads its data or becomes a replica. The function opens its own connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
  * Error if Redis does not answer, or refuses
@@ -103,7 +101,7 @@ export function readHistory(options: ReadHistoryOptions): AsyncGenerator<History
 }
 
 /**
- * Reads as `readHistory` does, and stores the position in `mark`. With `follow` and a mark from an
+ * Reads like `readHistory`, and stores the position in `mark`. With `follow` and a mark from an
  * earlier read, reads only entries after the mark.
  */
 export async function* readFrom(
@@ -125,8 +123,8 @@ export async function* readFrom(
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
       const reported = cause ?? error
-      // ioredis adds the command to an error. The command of a refused login contains the password,
-      // so the command is removed.
+      // Removes the command that ioredis adds to an error, because the command of a refused login
+      // contains the password.
       if (reported instanceof Error) delete (reported as { command?: unknown }).command
       throw reported
     })
@@ -189,8 +187,8 @@ async function* backwards(
     const chunk = await callWithin(client, (one) => one.xrevrange(key, before, '-', 'COUNT', CHUNK))
     mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
-      // An entry id contains the time at which the entry was written, and an event is never later.
-      // So this event, and all events of older entries, are before `since`.
+      // An entry id contains the time of writing, and an event is never later than its entry. So
+      // this event and all older events are before `since`.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue
@@ -210,8 +208,8 @@ async function* onwards(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
-  // If the set is full, `pick` forgets its first element. The first read added the newest entry
-  // first, so the order is reversed here.
+  // `pick` removes the first element of a full set, so the oldest must be first. The first read
+  // added the newest first, so this reverses the order.
   const newestFirst = [...mark.seen]
   mark.seen.clear()
   for (const seq of newestFirst.reverse()) mark.seen.add(seq)
@@ -224,7 +222,8 @@ async function* onwards(
     } catch (error) {
       const { name, message } = error as Error
       if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
-      // The server may be down, or may be a replica now. A new connection may reach the new master.
+      // The server may be down or may have become a replica. A new connection may reach the new
+      // master.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }

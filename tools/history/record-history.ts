@@ -10,40 +10,40 @@ import { Outbox } from './outbox.ts'
 export interface RecordHistoryOptions {
   /**
    * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
-   * ioredis, whose options are used. The history may use another Redis than the locks. The history
-   * opens its own connection.
+   * ioredis. The history copies the options of such a client, and opens its own connection. The
+   * history may use another Redis than the locks.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string
   /**
-   * About how many entries the stream keeps, for all processes together; 100,000 by default. Redis
-   * removes the oldest entries.
+   * The approximate number of entries that the stream keeps; 100,000 by default. All processes
+   * share the stream, and Redis removes the oldest entries.
    */
   readonly maxEvents?: number
   /**
-   * Redis deletes the stream if no entry is written for this time, in milliseconds; a week by
+   * Redis deletes the stream if no client writes an entry for this time, in milliseconds; a week by
    * default.
    */
   readonly ttlMs?: number
   /**
-   * The most entries that wait in this process while Redis does not answer; 10,000 by default.
-   * Above this number, the oldest entries are dropped and counted.
+   * How many entries may wait in this process while Redis does not answer; 10,000 by default. If
+   * there are more, the client drops and counts the oldest.
    */
   readonly maxBuffered?: number
   /**
-   * The `keyPrefix` of your clients, with which each recorded key begins. By default the
+   * The `keyPrefix` of your clients. Each recorded key begins with this prefix. By default the
    * `keyPrefix` of the options in `redis`, or no prefix.
    */
   readonly keyPrefix?: string
   /**
-   * Returns the name to record for a lock, instead of its key. If the function returns undefined or
-   * throws, the event is not recorded.
+   * Returns the name to record for a lock, instead of its key. Records nothing if the function
+   * returns undefined or throws.
    */
   readonly nameOf?: (name: string) => string | undefined
   /**
-   * Called when entries cannot be written. Not called again until entries were written. By default
-   * emits a process warning with the code HOLDFAST_HISTORY.
+   * Called when Redis does not store entries. Called again only after Redis has stored entries. By
+   * default emits a process warning with the code HOLDFAST_HISTORY.
    */
   readonly onError?: (error: Error) => void
 }
@@ -52,7 +52,7 @@ export interface RecordHistoryOptions {
 export interface History {
   /**
    * Stops the recording, writes the remaining entries for at most two seconds, and closes the
-   * connection. Never rejects. Entries that could not be written by then are lost.
+   * connection. Entries that are not written by then are lost. Never rejects.
    */
   stop(): Promise<void>
 }
@@ -72,9 +72,9 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
 /**
- * Records the activity of all Holdfast clients of this process from now on, in one capped stream of
- * Redis. Other processes can write to the same stream. No lock waits for the recording, or fails
- * because of the recording.
+ * Records the activity of all Holdfast clients of this process from now on, in one stream of Redis
+ * with a limited length. Other processes can write to the same stream. The recording never delays a
+ * lock, and never makes a lock fail.
  *
  * @throws `TypeError` for an invalid option, with its value
  */
@@ -133,8 +133,8 @@ export function recordHistory(options: RecordHistoryOptions): History {
 }
 
 /**
- * Returns the entry for a call that got no lease, or that got a plain permit, which has no hold.
- * Undefined for other calls: their holds are recorded, and re-entries are not recorded.
+ * Returns the entry for a call that got no lease, or for a plain permit, which has no hold.
+ * Undefined for re-entries, and for calls that got a hold, because `hold` events record these.
  */
 function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   const { outcome, waitedMs, owner, error, kind, path, token } = fact

@@ -3,10 +3,7 @@ import type { CountFacts } from '../kinds/kind.ts'
 import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
 import { clientOf } from './owner-ids.ts'
 
-/**
- * If a waiting client has not reported itself for this time, in milliseconds, its waiter counts as
- * dead.
- */
+/** A waiter counts as dead if its client has not reported itself for this time, in milliseconds. */
 const REPORTS_MS = 60_000
 
 export type BareHolder = Omit<HolderRow, 'process'>
@@ -18,7 +15,7 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** The state of one lock, as the code of its kind reads the state from the keys. */
+/** The state of one lock, which the code of its kind concludes from the keys. */
 export interface Concluded {
   readonly holders?: readonly BareHolder[]
   /** The waiters, in the order of the queue. */
@@ -59,8 +56,8 @@ export function newDetail(
 }
 
 /**
- * Adds the processes of the holders and waiters. Also adds waiters that only their clients report,
- * as for a plain lock.
+ * Adds the processes of the holders and waiters. Also adds waiters without a place, such as the
+ * waiters of a plain lock.
  *
  * @param processOf returns the process of a client; null if the process is unknown
  * @param reported the clients that report a wait for this lock, and how long they have waited

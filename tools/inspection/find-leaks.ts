@@ -32,24 +32,21 @@ export interface Leak {
 
 interface LeakTerms {
   /**
-   * The option `leaseMs` of the clients, in milliseconds. The watchdog renews a lease after each
-   * third of this time.
+   * The option `leaseMs` of the clients, in milliseconds. The watchdog renews a lease every third
+   * of this time.
    */
   readonly leaseMs: number
   readonly pattern?: string
   /**
-   * Called before the pause between the two reads, with the duration of the pause in milliseconds
-   * and the number of suspect locks.
+   * Called before the pause between the two reads, with the length of the pause in milliseconds and
+   * the number of suspect locks.
    */
   readonly onPause?: (waitMs: number, locks: number) => void
 }
 
-/**
- * If a lock is free, its first live waiter acquires or requests the lock within this time, in
- * milliseconds.
- */
+/** If a lock is free, its first live waiter sends a request within this time, in milliseconds. */
 const PLACE_MS = 7_000
-/** The time by which a renewal may be late, in milliseconds. */
+/** A renewal may be late by this time, in milliseconds. */
 const LATE_MS = 1_000
 
 interface SuspectLock {
@@ -58,10 +55,9 @@ interface SuspectLock {
 }
 
 /**
- * Yields leaks. For some leaks, the lock must be read twice with a pause in between. These leaks
- * are yielded last.
+ * Yields leaks. Reads suspect locks again after a pause, and yields their leaks last.
  *
- * @returns the number of holders that were not judged, because their leases last longer than
+ * @returns the number of holders that were not checked, because their leases last longer than
  * `leaseMs`
  */
 export async function* findLeaks(
@@ -78,8 +74,8 @@ export async function* findLeaks(
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
       const lock = await inspection.inspect(row.key)
-      // The time is taken after the first read. If it were taken before a slow read, the lease
-      // could seem renewed.
+      // Takes the time after the first read. If the read was slow, an earlier time would make the
+      // lease seem renewed.
       const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
@@ -106,8 +102,8 @@ const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 
 /**
  * True if the process of the holder is unknown, although Holdfast clients report their processes.
- * False for Redisson, which never reports. False for a hold without an expiry, which is a different
- * leak.
+ * False for Redisson, which never reports. Also false for a hold without an expiry, which is
+ * another leak.
  */
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null

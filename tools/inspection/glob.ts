@@ -1,13 +1,12 @@
-/** Tests one byte of a name. Returns true if the byte matches this part of the pattern. */
+/** Returns true if one byte of a name matches this part of the pattern. */
 type GlobPart = (byte: number) => boolean
 
 const STAR = 'star'
 const ANY: GlobPart = () => true
 
 /**
- * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. Like Redis, the
- * function compares bytes. The function gives the same result as Redis for every name, even for an
- * unclosed class or a reversed range.
+ * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. The result is always
+ * the same as in Redis, which compares bytes, and accepts an unclosed class or a reversed range.
  *
  * @see `stringmatchlen` in util.c of Redis
  */
@@ -16,7 +15,7 @@ export function matcherOf(pattern: string): (name: string) => boolean {
   return (name) => matches(parts, Buffer.from(name))
 }
 
-/** Returns the text with which every name begins that matches the pattern. */
+/** Returns the text before the first special character of the pattern. */
 export function prefixOf(pattern: string): string {
   return /^[^*?[\\]*/.exec(pattern)?.[0] ?? ''
 }
@@ -66,8 +65,8 @@ function classAt(pattern: Buffer, start: number): { part: GlobPart; last: number
 }
 
 /**
- * True if the whole name matches. After a mismatch, the test goes back only to the last star, which
- * can match everything that an earlier star could match.
+ * True if the whole name matches. After a mismatch, goes back only to the last star, because it can
+ * also match everything that an earlier star could match.
  */
 function matches(parts: readonly (GlobPart | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]

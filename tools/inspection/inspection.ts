@@ -23,8 +23,8 @@ export interface ProcessFacts {
 
 export interface HolderRow {
   /**
-   * The owner id, as the server stores it: `<clientId>:<owner>`. For a permit of an unknown owner,
-   * the id of the permit.
+   * The owner id, as the server stores it: `<clientId>:<owner>`. If the owner of a permit is
+   * unknown, the id of the permit.
    */
   readonly owner: string
   /**
@@ -72,8 +72,8 @@ export interface LockRow extends State {
   /** The last fencing token that was issued. Null if the server remembers no token. */
   readonly token: number | null
   /**
-   * The number of live waiters: the live places in the queue or the clients that listen for the
-   * release, if there are more of these.
+   * The number of live waiters. This is the number of live places in the queue or of clients that
+   * listen for the release, whichever is greater.
    */
   readonly waiting: number
   /**
@@ -88,8 +88,8 @@ export interface LockRow extends State {
 /** The row of one lock, with its waiters and votes. */
 export interface LockDetail extends LockRow {
   /**
-   * The known waiters, including dead waiters. First come the waiters with a place, in the order of
-   * the queue. Then come the waiters without a place, the longest wait first.
+   * The known waiters, including dead waiters. First the waiters with a place, in the order of the
+   * queue. Then the others, the longest wait first.
    */
   readonly queue: readonly WaiterRow[]
   /**
@@ -112,7 +112,7 @@ export interface Unreachable {
   readonly reason: string
 }
 
-/** A key of Holdfast that should expire, but has no expiry. So the server keeps the key forever. */
+/** A key of Holdfast that should expire, but has no expiry. */
 export interface EndlessKey {
   readonly key: string
   /**
@@ -126,12 +126,12 @@ export interface EndlessKey {
 export interface ListOptions {
   /** Yields only locks whose names match this pattern, as in `SCAN MATCH`. */
   readonly pattern?: string
-  /** With true, yields only held locks, and does not search for counters and queues. */
+  /** If true, yields only held locks, and does not search for counters and queues. */
   readonly heldOnly?: boolean
   readonly signal?: AbortSignal
 }
 
-/** The user that asks the holders for a release, and the reason. The holders receive both. */
+/** The user that asks the holders for a release, and the reason. The holders receive both texts. */
 export interface ReleaseReason {
   readonly by: string
   readonly reason: string | undefined
@@ -153,33 +153,32 @@ export interface Inspection {
   /** True if locks are missing, because only an unreachable server has them. */
   readonly isIncomplete: boolean
   /**
-   * Yields all locks in chunks, each lock once. Pauses between the requests leave the servers time
-   * for other clients. Even a held lock without a counter is found.
+   * Yields all locks in chunks, each lock once. Also finds a held lock without a counter. Pauses
+   * between the requests, so that the servers have time for other clients.
    *
    * @returns rejects with a readable Error if a server does not answer
    */
   list(options?: ListOptions): AsyncIterable<readonly LockRow[]>
-  /** Yields keys that normally expire but have no expiry. Does not check the main keys of locks. */
+  /** Yields keys that should expire but have no expiry. Does not check the main keys of locks. */
   listEndless(options?: Pick<ListOptions, 'signal'>): AsyncIterable<EndlessKey>
   /** Reads the given locks. The result leaves out locks that do not exist. */
   read(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
    * Reads everything about one lock.
    *
-   * @param options.findWaiters with true, also searches the reports of all clients, which alone
-   * name the waiters of a plain lock. Not needed after `list`, which finds all clients
+   * @param options.findWaiters if true, searches the reports of all clients for waiters of a plain
+   * lock. Not needed after `list`, which finds all clients
    * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
    * reached
    */
   inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
    * Takes the lock from the holder `seen`, and from no other holder. Every later token is above all
-   * tokens that this holder may have. The holder is not stopped: the holder learns of the release
-   * at its next renewal.
+   * tokens that this holder may have. The code of the holder runs on until the holder learns of the
+   * release at its next renewal.
    *
    * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If the
-   * servers have a history, also adds the release to the history. A failure of this record is
-   * ignored.
+   * servers have a history, also records the release there, and ignores an error of the record.
    *
    * @param by the user that requests the release; recorded in the history
    * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
@@ -203,14 +202,14 @@ export interface Inspection {
 /** A holder that the caller saw in a {@link LockRow}. */
 export interface SeenHolder {
   readonly owner: string
-  /** The token of the row. Null if the row has no token: then any hold of the owner is released. */
+  /** The token of the row. If null, the release ends any hold of the owner. */
   readonly token: number | null
 }
 
 export interface Forced {
   /**
-   * `free`: nothing was released, because the lock was free already. `changed`: nothing was
-   * released, because another owner holds the lock now, or the same owner has a newer token.
+   * `free`: the lock was free already. `changed`: another owner holds the lock now, or the same
+   * owner has a newer token. In both cases, nothing was released.
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**

@@ -1,14 +1,11 @@
-/** Returns the client id with which the id of an owner or a waiter begins. */
+/** Returns the client id at the start of the id of an owner or a waiter. */
 export const clientOf = (owner: string): string => owner.replace(/:.*$/s, '')
 
-/**
- * True if the text is an owner id, which contains the id of a client. False for the id of a permit.
- */
+/** True if the text contains a client id, as an owner id does. False for the id of a permit. */
 export const hasClient = (owner: string): boolean => owner.includes(':')
 
 /**
- * Returns the label of a candidate of an election. Null for other owners, and for a label that
- * cannot be decoded.
+ * Returns the label of a candidate of an election. Null for other owners, and for an invalid label.
  */
 export function candidateLabel(owner: string): string | null {
   const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(owner) ?? []
@@ -20,10 +17,7 @@ export function candidateLabel(owner: string): string | null {
   }
 }
 
-/**
- * True if the text is the id of a permit. If the owner of a permit is unknown, the id of the permit
- * is used as owner id.
- */
+/** True if the text is the id of a permit. A permit of an unknown owner has this id as owner id. */
 export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
 
 /**

@@ -9,8 +9,8 @@ export function refuseKind(kind: RowKind, key: string): void {
 }
 
 /**
- * @throws `InvalidArgumentError` as {@link refuseKind} does, and if no holder of this kind can have
- * the name `owner`
+ * @throws `InvalidArgumentError` as {@link refuseKind} does, or if no holder of this kind can have
+ * the id `owner`
  */
 export function refuseForce(
   kind: RowKind,

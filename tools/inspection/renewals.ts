@@ -8,13 +8,13 @@ interface TwoReads {
 }
 
 /**
- * A lease counts as renewed if its remaining time is longer than expected by more than this, in
+ * A lease counts as renewed if it has this much more time left than without a renewal, in
  * milliseconds. A smaller difference may come from inexact clocks.
  */
 const CERTAIN_MS = 50
 
 /**
- * Compares two reads of a lock, for each holder of the second read.
+ * Compares two reads of a lock, for each holder in the second read.
  *
  * @param elapsedMs the time from the end of the first read to the start of the second read, in
  * milliseconds; 0 if there was only one read
@@ -22,8 +22,8 @@ const CERTAIN_MS = 50
 export function readsOf(first: LockRow, second: LockRow, elapsedMs: number): TwoReads[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
-    // If the token differs, the owner has acquired the lock again. Then the two leases cannot be
-    // compared.
+    // If the token differs, the owner has acquired the lock again. Then the two reads show
+    // different leases.
     const isSame = before !== undefined && first.token === second.token
     if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {
       return { owner, renewal: 'unknown' }

@@ -16,7 +16,7 @@ export async function requestRelease(
   owners: readonly string[],
   { reason }: ReleaseReason,
 ): Promise<boolean[]> {
-  // The calls reject with the same errors, so the `error` events need no output.
+  // Ignores `error` events, because the calls reject with the same errors.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
@@ -31,7 +31,7 @@ export async function requestRelease(
   }
 }
 
-/** Returns the error as a readable Error if the server did not answer; otherwise the error itself. */
+/** Returns a readable Error if the server did not answer or refused; otherwise the error itself. */
 export function errorForUser(error: unknown): unknown {
   if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) return error
   return new Error(error.message, { cause: error })

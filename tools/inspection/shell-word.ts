@@ -1,6 +1,6 @@
 /**
- * Quotes a text as one word for bash, zsh and ksh, on one line. Invisible characters become
- * escapes, as in C. A word that begins with `-` is safe only after `--`.
+ * Quotes a text as one word for bash, zsh and ksh, on one line. Writes invisible characters as C
+ * escapes. A word that begins with `-` is safe only after `--`.
  */
 export function shellWord(text: string): string {
   if (/^[\w:./@%+=,-]+$/.test(text)) return text
@@ -9,7 +9,7 @@ export function shellWord(text: string): string {
   for (const byte of Buffer.from(text)) {
     const char = String.fromCharCode(byte)
     const isPlain = /[\w:./@-]/.test(char)
-    // A hex digit right after an escape would become a part of the escape. So a new quotation
+    // The shell would read a hex digit after an escape as a part of the escape. So a new quotation
     // begins before the digit.
     if (isPlain && wasEscaped && /[0-9a-fA-F]/.test(char)) word += "'$'"
     word += isPlain ? char : `\\x${byte.toString(16).padStart(2, '0')}`

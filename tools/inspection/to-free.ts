@@ -3,8 +3,8 @@ import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspectio
 import { shellWord } from './shell-word.ts'
 
 /**
- * The result of two reads of a lease. `unknown` if there was only one read, or if the reads cannot
- * be compared.
+ * The result of two reads of a lease. `unknown`: there was only one read, or the reads cannot be
+ * compared.
  */
 export type RenewalCheck = 'renewed' | 'not-renewed' | 'unknown'
 
@@ -13,13 +13,13 @@ export interface ToFree {
   /** Sentences for users that explain how the lock becomes free. */
   readonly sentences: readonly string[]
   /**
-   * The time until the lock is free if no user acts, in milliseconds. 0 for a free lock. Null if
-   * unknown.
+   * How long it takes until the lock is free if no user acts, in milliseconds. 0 for a free lock.
+   * Null if unknown.
    */
   readonly waitMs: number | null
   /**
-   * The command that takes the lock from its first holder by force. Null without a known holder, or
-   * if no shell can pass the name.
+   * The command that takes the lock from its first holder by force. Null if no holder is known, or
+   * if no shell can pass the name of the lock.
    */
   readonly command: string | null
 }
@@ -28,8 +28,8 @@ export interface ToFree {
 const MOST = 3
 
 /**
- * If the last report of a client is older than this, in milliseconds, its process has probably
- * ended. A live client that uses Redis reports itself every 20 s.
+ * A process has probably ended if the last report of its client is older than this, in
+ * milliseconds. A live client that uses Redis reports itself every 20 s.
  */
 const LATE_MS = 45_000
 
@@ -112,10 +112,7 @@ function ofHolder(detail: FreeableLock, holder: HolderRow, renewal: RenewalCheck
   return `${who} is ${why}: its lease ends in ${wait}, unless it is renewed.`
 }
 
-/**
- * Returns a part of a sentence that says if the process is probably alive, and what the user should
- * do.
- */
+/** Returns a part of a sentence: if the process is probably alive, and what the user should do. */
 function lifeOf(process: ProcessFacts, renewal: RenewalCheck, queue: readonly WaiterRow[]): string {
   const { pid, host, seenMs } = process
   if (renewal === 'renewed') {
@@ -138,7 +135,7 @@ function ago(ms: number): string {
 }
 
 /**
- * Returns the command that takes the lock. Null if no shell can pass the name. The name follows
+ * Returns the command that takes the lock; null if no shell can pass the name. The name follows
  * `--`, because a name may begin with a dash or look like a URL.
  */
 function commandOf(
@@ -149,7 +146,7 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // The token does not identify one of several holders, so the command names the owner.
+  // Names the owner if there are several holders, because the token does not identify one of them.
   if (viewOf(kind).hasFence === false || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

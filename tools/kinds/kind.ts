@@ -3,8 +3,8 @@ import type { KindName } from '../../src/index.ts'
 /** The counts of a semaphore, of a latch or of a cyclic barrier. */
 export interface CountFacts {
   /**
-   * For a semaphore: the permits that can be acquired now, including expired permits. Below 0 if
-   * more permits are taken than the semaphore has. 0 for other kinds.
+   * For a semaphore: the permits that a client can acquire now, including expired permits. Below 0
+   * if more permits are taken than the semaphore has. 0 for other kinds.
    */
   readonly available: number
   /**
@@ -49,9 +49,9 @@ export interface FreeFacts {
 
 /** The properties of one kind of hold. The history has a name for each kind of hold. */
 export interface HoldView {
-  /** The kinds of holds of other owners that cannot begin before this hold has ended. */
+  /** If another owner begins a hold of one of these kinds, this hold has ended. */
   readonly endedBy: readonly KindName[]
-  /** The kind as which the page shows such a hold. By default, its own kind. */
+  /** The kind that the page shows for such a hold. By default, its own kind. */
   readonly shownAs?: KindName
   /** True if no other owner can have a hold at the same time. */
   readonly isExclusive?: boolean
@@ -63,7 +63,7 @@ export interface HoldView {
   readonly hidesEnd?: boolean
 }
 
-/** The words that the page of the dashboard uses for one kind. */
+/** The words on the page of the dashboard for one kind. */
 export interface PageWords {
   /** The heading above one holder, and above several holders. */
   readonly holder: readonly [one: string, many: string]
@@ -71,35 +71,30 @@ export interface PageWords {
   readonly heldFor: string
   /** The heading above the waiters. */
   readonly waiting: string
-  /** The noun for the thing that a release by force takes, such as `lock`. */
+  /** The thing that a release by force takes, such as `lock`. */
   readonly what: string
-  /** The noun for the held thing, with its verb, such as `lock is`. */
+  /** The held thing and its verb, such as `lock is`. */
   readonly it: string
   /** True if the hold count is a number of permits. */
   readonly holdsPermits: boolean
-  /** The level of the concern about a hold without an expiry. */
+  /** How serious a hold without an expiry is. */
   readonly endless: 'warn' | 'bad'
-  /**
-   * The CSS class of the state mark ends with this word. Null means that it ends with the state.
-   */
+  /** The last word of the CSS class of the state mark. If null, the last word is the state. */
   readonly mark: string | null
   /**
    * The words about waiters that cannot continue. If a lock has this `stateText`, the page shows
-   * `text` after the number of waiters. Null if the kind has no such state.
+   * `text` after the number of waiters. Null for a kind without such a state.
    */
   readonly unusable: { readonly stateText: string; readonly text: string } | null
 }
 
-/**
- * The properties and words with which tools show one kind of lock. Each kind has one file in this
- * folder.
- */
+/** How the tools show one kind of lock. Each kind has one file in this folder. */
 export interface KindView<K extends string = string> {
   /** The name of the kind, which tables and JSON show. */
   readonly kind: K
   stateOf(facts: StateFacts): State
   /**
-   * The kinds of holds of such a lock, by their names in the history. Undefined if its holders are
+   * The kinds of holds of such a lock, by their names in the history. Undefined if holders are
    * unknown.
    */
   readonly holds?: Readonly<Partial<Record<KindName, HoldView>>>
@@ -108,56 +103,51 @@ export interface KindView<K extends string = string> {
   /** False if the kind has no fencing tokens. True by default. */
   readonly hasToken?: boolean
   /**
-   * False if a release by force gives no fence, because other holders may have lower tokens. Then
+   * False if a release by force returns no fence, because other holders may have lower tokens. Then
    * the command for the release must name the owner. True by default.
    */
   readonly hasFence?: boolean
   /**
-   * True if one owner id may hold the lock several times, one after the other. Then only the token
-   * identifies a hold.
+   * True if one owner id may hold the lock again after it has released the lock. Then only the
+   * token identifies a hold.
    */
   readonly reusesOwners?: boolean
-  /** True if waiters may have no queue in Redis, so that only the reports of clients name them. */
-  readonly hidesWaiters?: boolean
   /**
-   * False if waiters are usual and not a problem, such as the candidates of an election. True by
-   * default.
+   * True if some waiters may have no place in a queue, so that only the reports of clients name
+   * them.
    */
+  readonly hidesWaiters?: boolean
+  /** False if waiters are no problem, such as the candidates of an election. True by default. */
   readonly countsWaiters?: boolean
   /**
-   * True if `findLeaks` checks locks of this kind for holders of unknown processes and for queues
-   * of free locks.
+   * True if `findLeaks` checks such locks for holders of unknown processes, and for waiters of free
+   * locks.
    */
   readonly leaks?: boolean
   /** Returns further lines for `npx holdfast inspect`, each with its heading and its text. */
   lines?(facts: FreeFacts): string[][]
-  /** Returns sentences that say how a lock becomes free. Only for a kind without known holders. */
+  /** Returns sentences that say how a lock becomes free. Only for kinds without known holders. */
   toFree?(facts: FreeFacts): string[]
   /**
-   * Returns a sentence about a step that a user must do first. Undefined if a free lock can be used
-   * at once.
+   * Returns a sentence about what a user must do first. Undefined if a free lock can be used at
+   * once.
    */
   toUse?(facts: FreeFacts): string | undefined
   /** The words for a free lock. By default, `it is free`. */
   readonly whenFree?: string
-  /** A sentence that says when a hold ends. It follows the sentences about the holders. */
+  /** A sentence that says when a hold ends, for use after the sentences about the holders. */
   readonly endOfHold?: string
-  /**
-   * Returns a sentence about a holder whose process is unknown, and whose lease ends after `wait`.
-   */
+  /** Returns a sentence about a holder of an unknown process. The lease ends after `wait`. */
   ofUnknown?(owner: string, wait: string): string
   /**
-   * Why a release by force is refused, as words after the name of the lock. Undefined if it is
-   * possible.
+   * Why the tools refuse a release by force, as words after the name of the lock. Undefined if they
+   * allow it.
    */
   readonly whyNoForce?: string
   /**
-   * Returns a sentence that says why no holder can have this owner id. Undefined if a holder can
-   * have it.
+   * Returns a sentence that says why no holder can have this owner id; undefined if a holder can.
    */
   ownerRefusal?(name: string, owner: string): string | undefined
-  /**
-   * The words that the page of the dashboard uses for this kind instead of its words for a lock.
-   */
+  /** The words of the dashboard for this kind, if they differ from the words for a lock. */
   readonly page?: Partial<PageWords>
 }

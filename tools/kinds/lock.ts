@@ -1,8 +1,8 @@
 import type { KindView, StateFacts } from './kind.ts'
 
 /**
- * The kinds of holds that locks and read-write locks have. An exclusive hold excludes all of these
- * kinds.
+ * The kinds of holds of locks and read-write locks. An exclusive hold excludes other holds of all
+ * these kinds.
  */
 export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
 

@@ -52,8 +52,8 @@ export function permitPage(): Partial<PageWords> {
 
 /**
  * Returns the state of a semaphore. With leases, the state is `held` while any permit is taken.
- * Without leases, the number of taken permits is unknown, so the state is `held` while no permit is
- * available.
+ * Without leases, the number of taken permits is unknown. Then the state is `held` while no permit
+ * is available.
  */
 export function permitState({ count, isSet }: StateFacts) {
   if (!isSet || count === null) return { state: 'free', stateText: NO_PERMITS } as const

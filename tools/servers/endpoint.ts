@@ -5,7 +5,7 @@ export interface Login {
   readonly pass: string | undefined
 }
 
-/** The files of a TLS connection. For an undefined file, Node.js uses its default. */
+/** The files of a TLS connection. If a file is undefined, Node.js uses its default. */
 export interface Tls {
   readonly ca: Buffer | undefined
   readonly cert: Buffer | undefined
@@ -28,8 +28,8 @@ export function addressOf({ host, port, path }: Endpoint): string {
 }
 
 /**
- * Returns the `redis-cli` command for this server, for messages to users. The command has no login,
- * so the user must add the login.
+ * Returns the `redis-cli` command for this server, for messages to users. Contains no login, so the
+ * user must add it.
  */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
@@ -38,8 +38,8 @@ export function redisCli({ host, port, path, database, tls }: Endpoint): string 
 }
 
 /**
- * Reads a server that is given as a URL, as `host:port` or as the path of a socket. Missing parts
- * come from `defaults`.
+ * Reads a server from a URL, from `host:port` or from the path of a socket. Missing parts come from
+ * `defaults`.
  */
 export function readEndpoint(
   text: string,
@@ -52,8 +52,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  // If a user writes an option after `--`, this function receives the option as a server. No host
-  // begins with `-`, so such a text is refused.
+  // An option after `--` arrives here as a server. Refuses this text, because no host begins with
+  // `-`.
   if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
@@ -86,7 +86,7 @@ function decoded(part: string): string | undefined {
 }
 
 /**
- * Removes the login and the query from every quoted Redis URL in a message, and the value from
+ * In a message, removes the login and the query from every quoted Redis URL, and the value from
  * every quoted option.
  */
 export function withoutLogins(message: string): string {
@@ -94,20 +94,14 @@ export function withoutLogins(message: string): string {
   return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
 }
 
-/**
- * Removes the login and the query from a text that may be a URL, so that the text can be printed.
- */
+/** Removes the login and the query from a text that may be a URL, before the text is printed. */
 export function withoutLogin(text: string): string {
-  // The text may be an option that was given as a server, such as `--pass=secret` after `--`. The
-  // value of the option is hidden.
+  // Hides the value of an option that was given as a server, such as `--pass=secret` after `--`.
   if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }
 
-/**
- * Removes the password and the query from a server that the user gave. The result is for a printed
- * command.
- */
+/** Removes the password and the query from a server that the user gave, to print a command. */
 export function withoutPassword(text: string): string {
   if (text.startsWith('/') || !/[@?#]/.test(text)) return text
   const url = urlOf(text)

@@ -9,8 +9,8 @@ const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
 export interface ServerClient {
   readonly endpoint: Endpoint
   /**
-   * Sends one command, and returns its reply. Rejects with the error of the server or the network,
-   * or after the time limit.
+   * Sends one command, and returns its reply. Rejects with an error of the server or of the
+   * network, or after the time limit.
    */
   send(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /**
@@ -21,7 +21,7 @@ export interface ServerClient {
    * @returns rejects if the network fails, or after the time limit
    */
   sendAll(commands: readonly RedisCommand[], as?: 'text' | 'bytes'): Promise<unknown[]>
-  /** The number of commands, and of bytes on the network, so far. */
+  /** The number of commands so far, and of bytes on the network. */
   readonly cost: { readonly commands: number; readonly bytes: number }
   close(): void
 }
@@ -29,19 +29,19 @@ export interface ServerClient {
 export type RedisCommand = readonly [command: string, ...args: (string | number)[]]
 
 /**
- * Matches the error of `AUTH` on a server without a password. The error is ignored, because the
- * password in REDISCLI_AUTH is sent to all servers.
+ * Matches the error of `AUTH` on a server without a password. Ignores this error, because all
+ * servers get the password in REDISCLI_AUTH.
  */
 const NEEDS_NO_PASSWORD = /called without any password configured/
 
-/** Matches errors of `PING` that mean that the server refuses every other command too. */
+/** Matches errors of `PING` from a server that also refuses every other command. */
 const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
 
 /**
  * Connects to a server and logs in, without retries.
  *
- * @param timeoutMs the time limit in milliseconds: for all requests together, including this call;
- * with `of-each`, for each request
+ * @param timeoutMs the time limit in milliseconds: for this call and all requests together, or for
+ * each request with `of-each`
  * @returns rejects with an Error that states the reason, without the password
  */
 export async function openServer(
@@ -55,8 +55,7 @@ export async function openServer(
   let commands = 0
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
   handleSocketErrors(client)
-  // The first error is the cause. Later errors are ignored, because they only report a closed
-  // connection.
+  // The first error is the cause. Later errors only report a closed connection.
   client.on('error', (error: Error) => {
     broken ??= error
   })
@@ -128,7 +127,7 @@ export async function openServer(
 
 /**
  * Returns the options of ioredis, without the login. `openServer` sends `AUTH` as a command
- * instead, so that a refusal is a reply and not an event.
+ * instead, so that it gets a refusal as a reply and not as an event.
  */
 function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
   const where = path === undefined ? { host, port } : { path }
@@ -161,8 +160,8 @@ function isLate(error: unknown): boolean {
 }
 
 /**
- * Returns an error that says what the user should check. Messages of ioredis that mention retries
- * are replaced, because this client never retries.
+ * Returns an error that says what the user should check. Replaces messages of ioredis about
+ * retries, because this client never retries.
  */
 function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error

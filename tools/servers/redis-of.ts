@@ -4,13 +4,14 @@ import type { Where } from './where.ts'
 
 type Given = Exclude<HoldfastOptions['redis'], undefined>
 /**
- * A `redis` option of Holdfast for one server, a cluster or Sentinels. Never a client of ioredis.
+ * A `redis` option of Holdfast for one server, a cluster or Sentinels, but never a client of
+ * ioredis.
  */
 export type RedisGiven = Exclude<Given, { sendCommand(...args: never[]): unknown }>
 
 /**
- * Returns the `redis` options of Holdfast clients for these servers: one for each of several
- * masters, otherwise a single option.
+ * Returns the `redis` options of Holdfast clients for these servers: one option for each of several
+ * masters, otherwise one option.
  */
 export function redisOf(where: Where): RedisGiven[] {
   if (where.kind === 'sentinel') {

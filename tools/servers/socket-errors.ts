@@ -10,8 +10,8 @@ interface IoredisConnector {
 
 /**
  * Adds an error listener to each socket of a client that is not connected yet. Node.js may report
- * an interrupted TLS handshake twice, and ioredis listens only once. Without this listener, the
- * second report would end the process.
+ * an interrupted TLS handshake twice, but ioredis listens only once. Without a listener, the second
+ * report would end the process.
  */
 export function handleSocketErrors(client: object): void {
   const inner = client as IoredisConnector

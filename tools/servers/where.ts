@@ -91,8 +91,8 @@ export function readWhere(
 }
 
 /**
- * @throws `InvalidArgumentError` if an address is given twice. A master that is given twice would
- * have two votes
+ * @throws `InvalidArgumentError` if an address is given twice, because this master would have two
+ * votes
  */
 export function assertEachOnce(servers: readonly Endpoint[]): void {
   const addresses = servers.map(addressOf)

@@ -17,8 +17,7 @@ export class Channels<M> {
   }
 
   /**
-   * Adds a listener. The listener is soon called once without a message, because it may have missed
-   * earlier messages.
+   * Adds a listener, and soon calls it once without a message, because it may have missed messages.
    */
   listen(name: string, connection: object, listener: MessageListener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)

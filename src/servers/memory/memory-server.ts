@@ -53,8 +53,8 @@ export class MemoryLockServer {
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
   /**
-   * The largest time that a record has used as a token or an id, in µs. A new record uses larger
-   * times.
+   * The largest time that a record has used as a token or an id, in µs. A new record uses only
+   * larger times.
    */
   #lastUs = 0
   readonly messages: Channels<string>
@@ -114,7 +114,7 @@ export class MemoryLockServer {
     return this.#records
   }
 
-  /** The number of records. Records that have expired count too. */
+  /** The number of records, including expired records. */
   get size(): number {
     return this.#records.size
   }

@@ -1,6 +1,6 @@
 import type { ServerWords } from '../server-words.ts'
 
-/** A server in memory stands for Redis in the tests of users, so errors name Redis. */
+/** In the tests of users, a server in memory replaces Redis, so errors name Redis. */
 export const MEMORY_WORDS: ServerWords = {
   name: 'Redis',
   ifSilent:

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers'
 import { outsideContexts } from '../../kit/outside-contexts.ts'
 import { warn } from '../../kit/warning.ts'
 
-/** A clock whose time only `advance()` moves. */
+/** A clock with virtual time: only `advance()` moves the time. */
 interface StandingTime {
-  /** The number of timers for which calls wait. Timers after `unref()` do not count. */
+  /** The number of timers for which calls wait. Does not count timers after `unref()`. */
   readonly awaited: number
-  /** The time until the first timer for which a call waits is due, in virtual milliseconds. */
+  /** The virtual milliseconds until the first of these timers is due. */
   readonly firstInMs: number
 }
 
@@ -16,10 +16,10 @@ interface StandingTime {
  */
 const LOOK_MS = 500
 
-// The constant keeps the real function, because a test may replace the global function later.
+// Keeps the real function, because a test may replace the global function later.
 const realTimeout = setTimeout
 
-/** All objects of this class in the process. They are checked when the process would end. */
+/** All objects of this class. `warnAll` checks them when the process has nothing else to do. */
 const all = new Set<WeakRef<StuckTime>>()
 
 /** Warns once if calls wait for virtual time and no code calls `advance()`. */
@@ -36,7 +36,9 @@ export class StuckTime {
     all.add(new WeakRef(this))
   }
 
-  /** Called when a timer starts. Checks twice, after {@link LOOK_MS} each, if calls wait. */
+  /**
+   * Called when a timer starts. Checks after {@link LOOK_MS} if calls wait, and if so, once more.
+   */
   checkSoon(): void {
     if (this.#isChecking || this.#hasWarned) return
     this.#isChecking = true

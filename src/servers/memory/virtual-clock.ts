@@ -2,14 +2,14 @@ import { type Clock, type Moment, systemClock, type Timer } from '../../kit/cloc
 import { StuckTime } from './stuck-time.ts'
 
 /**
- * The monotonic time at the start, in milliseconds. It is above 0, like the time in a process that
- * has run for a while.
+ * The monotonic time at the start, in milliseconds. It is above 0, as in a process that has run for
+ * a while.
  */
 const STARTED_AT_MS = 1_000
 
 /**
- * Each reading of the monotonic clock moves the time by this much, in milliseconds. So two readings
- * differ, as on a real clock.
+ * Each reading of the monotonic clock adds this time, in milliseconds. So two readings differ, as
+ * on a real clock.
  */
 const STEP_MS = 1e-6
 
@@ -22,7 +22,7 @@ const LEAST_MS = 1
  */
 const QUIET_TURNS = 3
 
-/** The largest number of turns of the event loop that `advance()` waits until all work is idle. */
+/** `advance()` waits until all work is idle, but at most for this many turns of the event loop. */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {
@@ -47,7 +47,7 @@ class VirtualTimer implements Timer {
 export class VirtualClock implements Clock {
   readonly #wallStartMs = Date.now()
   #elapsedMs = 0
-  /** The timers that will run, in the order of their creation. */
+  /** The timers that will run, in the order in which they were created. */
   readonly #timers = new Set<VirtualTimer>()
   /** Grows when code reads the time, starts a timer or waits for a turn. */
   #signs = 0

@@ -15,11 +15,13 @@ type AcquisitionLock = VotedLock & {
 }
 
 /**
- * One attempt to acquire a lock, by the algorithm Redlock: the owner id holds the lock if a
- * majority of masters grants it. Otherwise its grants are released at once.
+ * One attempt to acquire a lock, by the algorithm Redlock. The owner id gets the lock if a majority
+ * of masters grants the lock. Otherwise the client releases the grants at once.
  */
 export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Held> {
-  /** The vote of the master that was asked first, if one was. */
+  /**
+   * The vote of the master that the client asked first. Undefined if the client asked all at once.
+   */
   #first: First | undefined
 
   /** Requests all votes at once. If many clients compete, requests one vote first. */
@@ -80,7 +82,7 @@ export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Hel
     const { size } = this.all
     const { owner } = this.question
     if (failuresOf(votes).length > size.spare) {
-      // The caller does not ask again, so grants without an answer are released too.
+      // The caller does not ask again. So the client also releases grants without an answer.
       const isFinal = size.refuse(votes)
       if (isFinal) this.abandon(owner)
       this.fail(!isFinal && this.isOpen)

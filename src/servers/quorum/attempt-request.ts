@@ -9,15 +9,19 @@ export interface AttemptServer {
   onUp(onUp: () => void): () => void
 }
 
-/** The requests with one owner id to one master. All times are on `performance.now()`. */
+/** The requests to one master with the same owner id. All times are on `performance.now()`. */
 export class OwnerAttempts {
-  /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
+  /**
+   * The last time at which a request without an answer may acquire the lock; 0 if there is none.
+   */
   doubtUntilMs = 0
   /** True if a request of the owner id was granted, or has an unknown outcome. */
   mayHaveIt = false
   /** The number of acquisitions under way. */
   pending = 0
-  /** The number of the last sent acquisition, over all owner ids; 0 means that none was sent. */
+  /**
+   * The number of the last acquisition that was sent; 0 if none. All owner ids share the numbers.
+   */
   sent = 0
   /** The number of releases under way. */
   endings = 0
@@ -47,7 +51,9 @@ export class OwnerAttempts {
 
 interface AttemptEvents {
   readonly server: AttemptServer
-  /** Called when an acquisition is sent. Returns its number, over all owner ids. */
+  /**
+   * Called when an acquisition is sent. Returns the next number. All owner ids share the numbers.
+   */
   acquisitionSent(): number
   /** Called when the server has answered an acquisition. */
   acquisitionAnswered(): void
@@ -84,7 +90,10 @@ export class AttemptRequest<A extends { readonly kind: string }> implements Repl
     attempts.pending += 1
   }
 
-  /** Called each time the acquisition is sent. Without a call, it counts as sent when answered. */
+  /**
+   * Called each time the acquisition is sent. If never called, the acquisition counts as sent when
+   * it is answered.
+   */
   sent(): void {
     this.#isSent = true
     this.#attempts.sent = this.#host.acquisitionSent()
@@ -100,8 +109,8 @@ export class AttemptRequest<A extends { readonly kind: string }> implements Repl
   failed(failure: CallFailure): void {
     const isUnknown = failure.kind === 'unknown'
     if (isUnknown) {
-      // If the server was never connected, the request was sent later than `#askedAt`.
-      // `lateAtMostMs` may have grown since the request was made.
+      // A server without a connection gets the request later than `#askedAt`. `lateAtMostMs` may
+      // have grown since the request was made.
       const latestMs = this.#wasUp ? this.#askedAt : performance.now()
       const untilMs =
         latestMs + this.#callMs + Math.max(this.#lateMs, this.#host.server.lateAtMostMs)

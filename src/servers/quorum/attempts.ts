@@ -8,12 +8,12 @@ import type { LoweredHold } from '../requests.ts'
 import { AttemptRequest, type AttemptServer, OwnerAttempts } from './attempt-request.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** The pause before the first repeat of a release without an answer, in milliseconds. */
+/** How long the client waits before it repeats a release without an answer, in milliseconds. */
 const PAUSE_MS = 50
 
 type Release = (keys: LockKeys, ending: LoweredHold, reply: Reply<Released>) => void
 
-/** The release is repeated later if it fails. */
+/** Ignores the outcome, because a failed release is repeated later. */
 const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
 
 /** The owner ids of one client that hold, or may hold, locks on one master. */
@@ -40,10 +40,9 @@ export class Attempts {
   }
 
   /**
-   * Records a request that acquires the lock for the owner id. Remembers the owner id while it may
-   * hold the lock on this master.
+   * Records a request that acquires the lock for the owner id.
    *
-   * @param reply receives the outcome that the returned object receives
+   * @returns the reply for the request, which passes the outcome on to `reply`
    */
   track<A extends { readonly kind: string }>(
     owner: string,
@@ -58,7 +57,10 @@ export class Attempts {
     return new AttemptRequest(this, owner, attempt, callMs, reply)
   }
 
-  /** Lowers the hold count; 0 ends the hold. Needs no token, because an owner id has one hold. */
+  /**
+   * Lowers the hold count to `holds`; 0 ends the hold. Sends no token, because each owner id is
+   * used for one hold only.
+   */
   lower(
     keys: LockKeys,
     owner: string,
@@ -78,7 +80,7 @@ export class Attempts {
       reply.failed(failure)
     }
     const answered = (released: Released) => {
-      // An acquisition was sent after the release, so a second release follows.
+      // If an acquisition was sent after the release, a second release follows.
       const isOvertaken = attempt !== undefined && attempt.sent > sends && this.#attempts.has(owner)
       const finish = () => {
         done(sentAt)
@@ -106,8 +108,8 @@ export class Attempts {
   }
 
   /**
-   * Gives up the owner id. If the owner id may hold the lock, or may still get it, a release is
-   * repeated in the background until the master confirms it.
+   * Gives up the owner id. If the owner id may have the lock or get it later, repeats a release in
+   * the background until the master confirms it.
    *
    * @param fromMs earliest time of the release, on `performance.now()`; 0 means at once
    */
@@ -117,8 +119,8 @@ export class Attempts {
     if (attempt.abandoned === undefined) attempt.fromMs = fromMs
     attempt.abandoned = keys
     if (attempt.pending > 0 && attempt.endings === 0 && fromMs === 0) {
-      // The release is sent at once, directly after the acquisition. If it fails, another release
-      // follows later.
+      // Sends the release directly after the acquisition. If this release fails, another follows
+      // later.
       this.lower(keys, owner, 0, this.#callMs, NO_REPLY)
     } else {
       if (attempt.pending > 0) {
@@ -130,9 +132,9 @@ export class Attempts {
   }
 
   /**
-   * Counts a request, such as a hand-over, that ends the hold of the owner id.
+   * Counts a hand-over as a release of the owner id that loses the lock.
    *
-   * @returns a function to call when the request has settled: with the time at which it was sent,
+   * @returns a function to call after the hand-over: with the time at which the request was sent,
    * or without an argument if no answer came
    */
   ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
@@ -190,7 +192,10 @@ export class Attempts {
     this.#retireIfDone(owner, attempt, fromMs)
   }
 
-  /** Forgets an owner id without requests under way. Releases each hold that it may still have. */
+  /**
+   * Forgets an abandoned owner id when no request is under way. Releases its hold later, if it may
+   * still have one.
+   */
   #retireIfDone(owner: string, attempt: OwnerAttempts, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = attempt
     if (keys === undefined || pending > 0 || endings > 0) return

@@ -7,20 +7,20 @@ export interface Vote<M, A> {
 }
 
 /**
- * True if the votes so far decide. `nearly` if they decide too, but the ballot should first wait a
- * short time for more votes.
+ * `true`: the votes so far decide. `nearly`: they decide too, but the ballot waits a short time for
+ * more votes.
  */
 export type Decided = boolean | 'nearly'
 
 /**
- * The shortest and the longest wait after `nearly`, in milliseconds. Between these bounds, the wait
- * is as long as the votes took so far. Members at a similar distance answer in this time.
+ * The limits of the wait after `nearly`, in milliseconds. Between these limits, the wait is as long
+ * as the votes took so far.
  */
 const GRACE_MS = { least: 3, most: 250 }
 
 /** One question to several members. The votes decide, and a failure counts as a vote. */
 export abstract class Ballot<M, A> {
-  /** The votes that arrived before the decision; all votes if they never decided. */
+  /** The votes that arrived before the decision. Contains all votes if the last vote decided. */
   readonly votes: Vote<M, A | CallFailure>[] = []
   readonly #members: readonly M[]
   #graceFactor = 1
@@ -81,7 +81,7 @@ export abstract class Ballot<M, A> {
   }
 }
 
-/** The vote of one member, when it arrives. */
+/** Receives the vote of one member, and passes the vote on to the ballot. */
 class MemberVote<M, A> implements Reply<A>, Vote<M, A | CallFailure> {
   readonly member: M
   answer!: A | CallFailure

@@ -7,7 +7,10 @@ interface CountedMaster {
   readonly server: { readonly runner: { readonly runId: string } }
 }
 
-/** Receives a vote. Fails if another master is the same server, because a server has one vote. */
+/**
+ * Passes on the answer of a master. Fails if another master is the same server, because a server
+ * has one vote.
+ */
 export class CountedReply<A> implements Reply<A> {
   readonly #master: CountedMaster
   readonly #all: () => readonly CountedMaster[]

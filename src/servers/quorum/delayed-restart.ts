@@ -3,8 +3,8 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * The servers that are known to have had a mark, or to have voted. A server stays in this set even
- * if it loses its data.
+ * The servers that this process has seen with a mark or a vote. A server stays here even if it
+ * loses its data.
  */
 const used = new WeakSet<ScriptServer>()
 
@@ -18,7 +18,7 @@ export function isUsed(node: ScriptServer): boolean {
 
 /**
  * `none`: the master has no mark. `claimed`: a client has claimed the master for a new deployment
- * that is not founded yet. `known`: the master has another mark, so it may have voted.
+ * that is not founded yet. `known`: the master has any other mark, so the master may have voted.
  */
 export type MarkState = 'none' | 'claimed' | 'known'
 
@@ -28,10 +28,7 @@ export async function stateOfMark(node: ScriptServer, timeoutMs: number): Promis
   return /^\d+ [^ /]*\/[^ /]+ /.test(mark) ? 'claimed' : 'known'
 }
 
-/**
- * @returns the longest lease that the mark of the master names, in milliseconds; 0 if the mark
- * names none, or is missing
- */
+/** @returns the longest lease in the mark of the master, in milliseconds; 0 if there is none */
 export async function longestKnown(node: ScriptServer, timeoutMs: number): Promise<number> {
   const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
   return Number(ms)
@@ -39,8 +36,8 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
 
 interface RestartMark {
   /**
-   * True if the mark has the present replication id of the server. If false, the rest of the master
-   * (its time without votes) has not begun.
+   * True if the mark contains the current replication id of the server. If false, a client must
+   * first enrol the master again.
    */
   readonly isOwn: boolean
   /** The time until the master votes, in milliseconds; 0 means that the master votes now. */
@@ -73,8 +70,8 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
 }
 
 /**
- * @returns true if the server writes each change to disk before it answers; false if not, or if the
- * login may not read these settings
+ * @returns true if the server writes each change to disk before it answers; false if this is
+ * unknown
  */
 export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return node.runner.raw(timeoutMs, async (client) => {
@@ -87,11 +84,10 @@ export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * Brings the mark of the master up to date, so that the mark contains the time from which the
- * master may vote.
+ * Stores in the mark of the master from when the master may vote.
  *
- * @param restMs the longest possible lease, in milliseconds: a master that may have lost its data
- * rests for this time
+ * @param restMs for how long a master does not vote after it may have lost its data, in
+ * milliseconds
  */
 export async function enrol(
   node: ScriptServer,

@@ -6,7 +6,7 @@ import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 import { LateVote, RestingMaster } from './no-majority.ts'
 import type { Forgot } from './vote-commands.ts'
 
-/** The shortest time limit of the request that enrols a master, in milliseconds. */
+/** The least time limit of the request that enrols a master, in milliseconds. */
 const TELL_MS = 100
 
 interface EnrolmentServer extends ScriptServer {
@@ -16,13 +16,13 @@ interface EnrolmentServer extends ScriptServer {
 interface EnrolmentPeers {
   readonly all: () => readonly EnrolmentServer[]
   /**
-   * Lets the masters vote at once if none of them was ever used. Resolves to true if a new request
-   * for votes may succeed.
+   * Lets the masters vote at once if none of them was ever used. Resolves to true if the caller
+   * should request the vote again.
    */
   readonly found: () => Promise<boolean>
 }
 
-/** Enrols one master: stores on the master from when it may vote, if this time is missing. */
+/** Enrols one master: stores in the master from when the master may vote. */
 export class Enrolment {
   readonly #node: EnrolmentServer
   readonly #longestMs: number
@@ -37,8 +37,8 @@ export class Enrolment {
   }
 
   /**
-   * Handles the answer `forgot` to a request for a vote. Enrols the master if `sinceUs` is null,
-   * and asks for the vote again. Rejects if the master may not vote yet.
+   * Called when the master answered `forgot`. If `sinceUs` is null, enrols the master and asks for
+   * the vote again. Rejects if the master may not vote yet.
    *
    * @param endsAt the deadline of the vote, on `performance.now()`
    */
@@ -48,12 +48,12 @@ export class Enrolment {
     retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
-    // Another client may be founding a new deployment, and may have claimed this master. So this
-    // client tries to found the deployment too.
+    // This client tries to found the deployment too, because another client may have claimed this
+    // master for a new deployment.
     const isFounded = await this.#peers.found()
     if (votesAtUs === null || isFounded) {
-      // The master is enrolled even if this request has no time left, because the next request
-      // needs the mark.
+      // Enrols the master even if this request has no time left, because the next request needs the
+      // mark.
       if (votesAtUs === null) await this.#storeMark(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new LateVote()
@@ -67,17 +67,14 @@ export class Enrolment {
     throw new RestingMaster(this.#leftMs(votesAtUs))
   }
 
-  /**
-   * Records that the master has voted. So its deployment is not new, even if the master loses its
-   * data later.
-   */
+  /** Records that the master has voted. Then its deployment never counts as new again. */
   voted(): void {
     noteUse(this.#node)
   }
 
   /**
-   * Returns how many milliseconds remain until `atUs`, a server time in µs. Returns the longest
-   * lease if `atUs` or the server's clock is unknown.
+   * Returns the time until `atUs`, in milliseconds. `atUs` is a server time in µs. Returns the
+   * longest lease if `atUs` or the server time is unknown.
    */
   #leftMs(atUs: number | null): number {
     const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
@@ -86,9 +83,8 @@ export class Enrolment {
   }
 
   /**
-   * Called when the connection is up. If the server process is another process than before, enrols
-   * the master now. Otherwise its rest (the time without votes) would begin only at the next
-   * request for a vote.
+   * Called when the connection is up. If the server has restarted, enrols the master at once. Then
+   * the time until it votes begins now, and not at the next request for a vote.
    */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner
@@ -99,9 +95,8 @@ export class Enrolment {
   }
 
   /**
-   * Enrols the master with the longest lease that any master knows. An emptied master has forgotten
-   * this lease, but the other masters may know it. Masters that do not answer in half of
-   * `timeoutMs` are ignored.
+   * Enrols the master with the longest lease that any master knows, because an emptied master has
+   * forgotten this lease. Ignores masters that do not answer within half of `timeoutMs`.
    */
   async #storeMark(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs

@@ -5,8 +5,8 @@ import type { Master } from './master.ts'
 import { requestAll } from './request-all.ts'
 
 /**
- * Returns the holder on a majority of masters; null if no owner can have a majority. A master
- * without an answer counts as if it had the holder that most masters have.
+ * Returns the owner that holds the lock on a majority of masters, or null. A master without an
+ * answer counts for the owner that most masters name.
  */
 export async function seenByMost(
   { masters, size: { all, majority }, failure }: RequestedMasters<Master>,
@@ -29,7 +29,7 @@ export async function seenByMost(
 
 /**
  * Ends the hold of the owner id in `seen` on all masters. Resolves when a majority of masters has
- * confirmed that the owner id has no hold. No repair restores the hold after that.
+ * confirmed the end. Later repairs do not restore the hold.
  *
  * @returns true if at least one master had the hold
  */

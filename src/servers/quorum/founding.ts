@@ -8,12 +8,12 @@ import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './delay
 import type { MasterSettings } from './master-settings.ts'
 
 /**
- * For how long this client tries to found the deployment, or waits for another client that founds
- * it, in milliseconds.
+ * For how long this client tries to found the deployment, in milliseconds. Another client may found
+ * it meanwhile.
  */
 const OTHERS_MS = 1_000
 
-/** The pause before a request without an answer is repeated, in milliseconds. */
+/** The pause before a failed request is sent again, in milliseconds. */
 const AGAIN_MS = 20
 
 interface FoundingServer extends ScriptServer {
@@ -30,11 +30,11 @@ interface Claim {
 
 /**
  * Lets masters that have never been used vote at once: all of them, or none. The client first
- * claims each master for one deployment. When all masters are claimed, one client founds the
- * deployment at the first master, and then lets the other masters vote.
+ * claims each master for one deployment. When all masters are claimed, the client lets the first
+ * master vote, and then the others.
  *
- * All masters rest if one of them already has a mark, or gives no answer. A master that is emptied
- * meanwhile loses its claim and rests.
+ * If one master already has a mark or gives no answer, no master votes at once. If a master is
+ * emptied meanwhile, it loses its claim.
  */
 export class Founding {
   readonly #nodes: readonly FoundingServer[]
@@ -47,9 +47,9 @@ export class Founding {
   }
 
   /**
-   * Resolves when all masters vote, or when this client cannot make them vote. Never rejects.
+   * Tries to let all masters vote at once. Never rejects.
    *
-   * @returns true if a new request for votes may succeed; false if one of the masters was used
+   * @returns true if the caller should request votes again; false if one of the masters was used
    * before
    */
   found(): Promise<boolean> {
@@ -70,7 +70,7 @@ export class Founding {
     await within(2 * callMs, Promise.all(this.#nodes.map(({ known }) => known))).catch(() => {})
     const startedAt = performance.now()
     for (let pauseMs = 5; performance.now() - startedAt < OTHERS_MS; pauseMs *= 2) {
-      // If a master does not answer, it may have a mark. So this attempt founds nothing.
+      // Founds nothing if a master does not answer, because it may have a mark.
       const states = await this.#states().catch((): MarkState[] => [])
       const marked = this.#nodes.filter((_, i) => states[i] === 'known')
       for (const node of marked) noteUse(node)
@@ -88,8 +88,7 @@ export class Founding {
   /** @returns true if this client has founded the deployment */
   async #foundOnce(): Promise<boolean> {
     const { callMs, restMs } = this.#settings
-    // All clients have the same order. So clients that claim at the same time begin with the same
-    // master.
+    // All clients sort the masters in the same order, so they all claim the same master first.
     const [first, ...others] = [...this.#nodes].sort((a, b) =>
       a.runner.runId < b.runner.runId ? -1 : 1,
     ) as [FoundingServer, ...FoundingServer[]]
@@ -121,8 +120,8 @@ export class Founding {
 }
 
 /**
- * Repeats the request until the master answers, because the other masters wait for the answer. A
- * repeat has no further effect. Rejects after `OTHERS_MS`.
+ * Repeats the request until the master answers. A repeated request has no further effect. Rejects
+ * after `OTHERS_MS`.
  */
 async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + OTHERS_MS

@@ -10,34 +10,30 @@ import type { RoundTrips } from './round-trips.ts'
 import type { Voter } from './voter.ts'
 
 /**
- * The shortest time for which the client waits for the first master before it asks the others, in
- * milliseconds. If a majority usually needs longer to answer, the client waits for that time.
+ * For how long the client waits for the first master before it asks the others, in milliseconds.
+ * The client waits longer if a majority usually needs longer to answer.
  */
 const HEAD_START_MS = 15
 
 /**
- * If the first master refuses, the client asks again after a random time, in milliseconds: at least
- * `least`, and at most `spread` more.
+ * If the first master refuses, the client asks again after a random time, in milliseconds. This
+ * time is at least `least` and at most `least + spread`.
  */
 const LOOK_MS = { least: 100, spread: 200 }
 
 /**
- * If `losses` and `before` together reach this number, the client assumes many competitors and asks
- * one master first.
+ * If `losses + before` reaches this number, many clients seem to compete. Then the client asks one
+ * master first.
  */
 const FEW = 2
 
 /**
- * The bounds of the longest random pause before the request to the first master, in milliseconds.
- * Because of the pause, no client is always first. A client that has just held the lock pauses
- * longer.
+ * The client pauses for a random time before it asks the first master, so that no client is always
+ * first. The limit of this pause is between `least` and `most`, in milliseconds.
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/**
- * The masters that have released a contended lock since this client last asked for the lock, and
- * when.
- */
+/** The masters on which the lock was released since this client last asked for the lock. */
 interface Freed {
   readonly masters: Set<Voter>
   /** When the client learned of the last release, on `performance.now()`. */
@@ -45,26 +41,25 @@ interface Freed {
 }
 
 /**
- * A released lock counts as free for this time plus two response times of a majority, in
- * milliseconds.
+ * After a release, the lock counts as free for this many milliseconds plus two response times of a
+ * majority.
  */
 const FREE_MS = 50
 
 /** How many other clients seem to compete for a lock. */
 interface Crowd {
   /**
-   * The number of requests of this client after a release of the lock, since this client last
-   * acquired the lock.
+   * How often this client asked for the lock right after a release, since it last acquired the
+   * lock.
    */
   losses: number
   /**
-   * The larger of two numbers: the losses before the last acquisition, and half of the earlier
-   * value of `before`.
+   * The losses before the last acquisition, but at least half of the previous value of `before`.
    */
   before: number
 }
 
-/** The vote of the master that was asked first. */
+/** The vote of the master that the client asked first. */
 export interface First {
   readonly master: Voter
   readonly vote: Promise<AcquireAnswer>
@@ -76,12 +71,12 @@ export interface First {
 }
 
 /**
- * Asks one master before the others, so that the waiters that one release wakes do not split the
- * votes. Only the waiter with the vote of this master asks the others. The request costs a round
- * trip, so clients with few competitors ask all masters at once.
+ * Asks one master before the others. A client that this master refuses does not ask the others. So
+ * clients that a release wakes at the same time do not split the votes. If few clients compete, the
+ * client asks all masters at once, which saves a round trip.
  *
- * Usually all waiters choose the same master: of the masters that have released the lock, the first
- * in an order that all clients share. Measured with `node bench/probes/quorum/contention.mjs`.
+ * All clients sort the masters in the same order, so they usually ask the same master first.
+ * Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Voter[]
@@ -99,9 +94,9 @@ export class HeadStart {
   }
 
   /**
-   * Calls `onHint` when a majority of masters, or the master that this client will ask first, has
-   * released the lock. After a release on fewer masters, calls `onHint` a moment later. A master
-   * whose messages may have been missed also counts, until enough subscriptions are confirmed.
+   * Calls `onHint` when the lock is released on a majority of masters, or on the master that this
+   * client will ask first. After a release on fewer masters, calls `onHint` a moment later. Until
+   * enough subscriptions are confirmed, a message that may have been missed counts as a release.
    */
   listen(onHint: (hint: Hint) => void): Subscription {
     const { majority } = this.#size
@@ -121,8 +116,8 @@ export class HeadStart {
       master.listen(this.#keys, (one) => {
         const isRelease = one.kind === 'released'
         if (isRelease) this.#isFree(master)
-        // Messages of this master may have been missed. If more than a majority of the
-        // subscriptions is confirmed, the waiter learns of each release anyway, so it stays asleep.
+        // The client may have missed messages of this master. With more than a majority of
+        // confirmed subscriptions, the waiter still learns of each release.
         else if (confirmed() > majority) return
         if (isRelease) hint = one
         releases.wokenBy(master, isRelease && master === this.#firstOf(byRank))
@@ -140,8 +135,8 @@ export class HeadStart {
   }
 
   /**
-   * Called when this client has released the lock. If the release may have woken waiters of other
-   * clients at a master, the lock counts as free at that master.
+   * Called when this client has released the lock. On masters where other clients may wait, the
+   * lock then counts as free.
    */
   released(votes: Votes<Released, Voter>): void {
     for (const { member, answer } of votes) {

@@ -26,7 +26,7 @@ export async function readFromMost<F extends HolderFacts>(
 
 /**
  * Returns the sorted ids of all masters as one text. Returns null if one id is unknown, because
- * another quorum may share the other masters.
+ * another quorum may have the same known ids.
  */
 export async function identifyAll(
   masters: readonly Master[],

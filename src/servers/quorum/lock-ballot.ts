@@ -12,7 +12,7 @@ import type { Voter } from './voter.ts'
 export interface LockMasters extends RequestedMasters<Voter> {
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
-  /** Returns the time limit of one request, in milliseconds, if the call may take `longestMs`. */
+  /** Returns the time limit of one request, but not more than `longestMs`, in milliseconds. */
   callMs(longestMs: number): number
 }
 
@@ -52,7 +52,7 @@ export abstract class LockBallot<
     return count(this.votes, kind)
   }
 
-  /** True if no majority can have the hold of the owner id. */
+  /** True if the owner id cannot have the hold on a majority. */
   protected get isGone(): boolean {
     return this.count('gone') > this.all.size.spare
   }
@@ -68,8 +68,8 @@ export abstract class LockBallot<
 }
 
 /**
- * A ballot by which an owner id gets a hold. If a master did not grant the hold, the master may
- * lack the hold, so repairs check it while the hold lasts.
+ * A ballot that gives a hold to an owner id. If a master did not grant the hold, repairs check this
+ * master while the hold lasts.
  */
 export abstract class GrantBallot<
   L extends VotedLock,
@@ -105,8 +105,7 @@ export abstract class GrantBallot<
 }
 
 /**
- * Gives up the owner id on all masters: releases each of its grants, even a grant whose answer has
- * not arrived yet.
+ * Releases all grants of the owner id on all masters, even grants without an answer yet.
  *
  * @param fromMs earliest time of the release, on `performance.now()`; by default at once
  */

@@ -42,7 +42,7 @@ export class LowerBallot extends LockBallot<LowerLock, LoweredHold, Released> {
     return countAnswers(this.votes) - this.count('gone')
   }
 
-  /** The number of other clients that wait. The masters also count this client, if it listens. */
+  /** The number of other clients that wait. The masters also count this client if it listens. */
   get #others(): number {
     const waiting = answersOf(this.votes).map((one) =>
       one.kind === 'freed' ? (one.others ?? 1) : 0,

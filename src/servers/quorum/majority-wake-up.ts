@@ -1,19 +1,19 @@
 /**
- * After the first message, the shortest time for which the client waits for messages of a majority,
- * in milliseconds. If a majority usually needs longer to answer, the client waits for that time.
+ * How long the waiter sleeps after the first message if no majority reports, in milliseconds. The
+ * waiter sleeps longer if a majority usually needs longer to answer.
  */
 const GATHER_MS = 10
 
 /**
- * After a wake-up, the first message of each further master counts as a report of the same release.
- * This lasts for this many milliseconds plus two response times of a majority.
+ * For how long after a wake-up a message of another master belongs to the same release, in
+ * milliseconds. Two response times of a majority are added.
  */
 const ROUND_MS = 100
 
 /**
- * Decides which messages about one lock wake a waiter. Each master reports its own release, and the
- * lock is free only when a majority has released it. So the waiter sleeps until a majority has
- * reported, but only for a short time.
+ * Decides when messages about releases of one lock wake a waiter. The lock is free only when a
+ * majority has released it, so the waiter sleeps until a majority has reported. After a short time,
+ * the waiter wakes anyway.
  */
 export class MajorityWakeUp {
   readonly #majority: number
@@ -73,8 +73,8 @@ export class MajorityWakeUp {
   }
 
   /**
-   * Called when no majority has reported the release in time. Wakes the waiter. From now on, a
-   * message may be about another release.
+   * Wakes the waiter, because no majority has reported the release in time. The next message counts
+   * as a new release.
    */
   #giveUp(): void {
     this.#timer = undefined

@@ -17,8 +17,8 @@ export interface VoteAnswer {
 }
 
 /**
- * The answer of one master to a renewal: for each lease its remaining time or its failure. If the
- * whole request failed, one failure.
+ * The answer of one master to a renewal: one result for each lease, or the failure of the whole
+ * request.
  */
 export type Renewals = RenewedLease[] | CallFailure
 
@@ -50,8 +50,8 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
 }
 
 /**
- * True if a majority has answered, and at least one master refused. The other masters may never
- * answer. While the client waits for them, other clients cannot get its votes.
+ * True if a majority has answered, and at least one master refused. The client should not wait
+ * longer, because other clients cannot get its votes meanwhile.
  */
 export function isSplit(votes: Votes<VoteAnswer>, majority: number): boolean {
   return count(votes, 'held') > 0 && countAnswers(votes) >= majority
@@ -92,7 +92,7 @@ export class Majority {
     this.spare = all - this.majority
   }
 
-  /** True if so many masters refused permanently that the others are not a majority. */
+  /** True if so many masters refused permanently that the other masters are not a majority. */
   refuse(votes: Votes<unknown>): boolean {
     return failuresOf(votes).filter(({ answer }) => answer.permanent).length > this.spare
   }
@@ -121,8 +121,8 @@ export class Majority {
   }
 
   /**
-   * Returns for how long a majority still grants the lease at index `i`; `gone` if no majority can
-   * have the lease. Returns a failure if too few masters answered.
+   * Returns for how long a majority still grants the lease at index `i`. Returns `gone` if no
+   * majority can have the lease, and a failure if too few masters answered.
    */
   leftOf(votes: readonly Vote<Member, Renewals>[], i: number): RenewedLease {
     const each = votes.map(({ member, answer }) => ({
@@ -149,14 +149,14 @@ export class Majority {
     const counts = theirs.map(({ holdCount }) => holdCount).sort((a, b) => b - a)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
-    // The highest token that a majority may know, if the masters without an answer know this token
-    // too. The result is at least the last issued token, and rarely higher: after a vote without a
-    // majority.
+    // The highest token that a majority may know. Masters without an answer count as if they know
+    // it. The result is never below the last issued token, but a vote without a majority may raise
+    // it.
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
-      // A majority has at least this count. A master that a release has not reached yet may have a
-      // higher count.
+      // A majority has at least this count. A master may have a higher count until a release
+      // reaches it.
       holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,
@@ -164,8 +164,8 @@ export class Majority {
   }
 
   /**
-   * Returns the state of a lock, with the highest number of waiters that any master reports. A
-   * quorum has no queue.
+   * Returns the state of a lock. Takes the number of waiters from the master that reports the most.
+   * A quorum has no queue.
    */
   factsOf(facts: readonly LockFacts[]): LockFacts {
     return {

@@ -2,8 +2,8 @@ export interface MasterSettings {
   /** How long one request to one master may take, in milliseconds. */
   readonly callMs: number
   /**
-   * The longest possible lease, in milliseconds: a master that may have lost its data rests for
-   * this time.
+   * For how long a master does not vote after it may have lost its data: the longest possible
+   * lease, in milliseconds.
    */
   readonly restMs: number
   /** The label of the client, for messages on diagnostics channels. */

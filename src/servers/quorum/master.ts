@@ -34,12 +34,17 @@ import {
 import type { Voter } from './voter.ts'
 
 interface MasterPeers {
-  /** Lets unused masters vote at once. Resolves to true if a new request for votes may succeed. */
+  /**
+   * Lets unused masters vote at once. Resolves to true if the caller should request the vote again.
+   */
   found(): Promise<boolean>
   readonly all: () => readonly Master[]
 }
 
-/** One master of a quorum: a server that votes, and may lose its votes with its data. */
+/**
+ * One server of a quorum, with one vote for each lock. If the server loses its data, it loses its
+ * votes.
+ */
 export class Master implements Voter {
   readonly server: RedisServer
   readonly label: string
@@ -76,8 +81,8 @@ export class Master implements Voter {
 
   acquire(keys: LockKeys, attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     const here = this.#here(keys)
-    // The request counts as under way even before the connection is up, because a hand-over waits
-    // for its answer.
+    // The request counts as under way even before the connection is up, because a later hand-over
+    // waits for the answer to this request.
     const tracked = this.#attempts.track(attempt.owner, attempt.callMs, this.#counted(reply))
     this.#whenUp(tracked, () => new VoteRequest(this.#voting, here, attempt, tracked).send())
   }
@@ -140,7 +145,9 @@ export class Master implements Voter {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /** Ends the hold of this owner id. No repair restores the hold. True if the hold existed here. */
+  /**
+   * Ends the hold of this owner id. Later repairs do not restore it. True if the hold existed here.
+   */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     return this.#request(() => this.#lock(keys).forceRelease(seen, timeoutMs, restMs))
@@ -208,7 +215,10 @@ export class Master implements Voter {
     return promised((reply) => replyWith(this.#request(call), this.#counted(reply)))
   }
 
-  /** Fails soon if the master is down. Waits for the first connection for up to 2 × `callMs`. */
+  /**
+   * Calls `send` if the master is up, or else fails the reply. Waits for the first connection for
+   * up to 2 × `callMs`.
+   */
   #whenUp(reply: Reply<never>, send: () => void, hasWaited = false): void {
     const { everUp, whyDown } = this.server
     const fail = (failure: CallFailure) => queueMicrotask(() => reply.failed(failure))
@@ -217,7 +227,7 @@ export class Master implements Voter {
       const waited = within(2 * this.#settings.callMs, this.server.known)
       void waited.then(() => this.#whenUp(reply, send, true))
     }
-    // The connection may belong to another client, and stay open after this client is closed.
+    // After this client is closed, another client may still use the open connection.
     else if (this.#closed) fail(new CallFailure('closed', 'the client was closed'))
     else if (whyDown !== undefined) fail(whyDown)
     else if (everUp) send()

@@ -5,7 +5,7 @@ import { LateVote, NoMajority, RestingMaster } from './no-majority.ts'
 
 type Failures = readonly CallFailure[]
 
-/** Returns a function that is true if one of the failures, or its cause, has the class. */
+/** Returns a function that tests if a failure or the cause of a failure has this class. */
 function hasClass(Class: abstract new (...given: never[]) => CallFailure) {
   return (failures: Failures): boolean =>
     failures.flatMap((one) => [one, one.cause]).some((one) => one instanceof Class)
@@ -31,10 +31,7 @@ const OF_MASTERS: readonly (readonly [(failures: Failures) => boolean, string])[
   ],
 ]
 
-/**
- * Returns the advice for a failure that contains the reason of each master; undefined for other
- * failures.
- */
+/** Returns the advice for a `NoMajority`; undefined for other failures. */
 function stepOfMasters(failure: unknown): string | undefined {
   if (!(failure instanceof NoMajority)) return undefined
   const { reasons } = failure

@@ -10,7 +10,6 @@ interface QuorumSettings extends MasterSettings {
   readonly newDeployment: boolean
 }
 
-/** Returns the settings of the masters for the options of a client. */
 export function quorumSettings(settings: Settings): QuorumSettings {
   const { leaseMs, commandTimeoutMs, longestLeaseMs, newDeployment, label } = settings
   const callMs = Math.min(commandTimeoutMs, Math.max(100, Math.round(leaseMs / 10)))
@@ -20,8 +19,8 @@ export function quorumSettings(settings: Settings): QuorumSettings {
 /**
  * Combines independent masters into one server.
  *
- * @param nameOf returns the raw name of a lock on the master number `at`; by default the name is
- * the same on all masters
+ * @param nameOf returns the raw name of a lock on master number `at`; by default the same name on
+ * all masters
  */
 export function quorumOf(
   nodes: readonly RedisServer[],

@@ -17,7 +17,9 @@ export class NoMajority extends CallFailure {
   }
 }
 
-/** A master may have lost leases, so it does not vote until the longest of these leases has ended. */
+/**
+ * A master may have lost leases, so it does not vote until the longest possible lease has ended.
+ */
 export class RestingMaster extends CallFailure {
   /** @param leftMs the time until the master votes, in milliseconds */
   constructor(leftMs: number) {

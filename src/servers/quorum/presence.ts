@@ -36,8 +36,8 @@ export class QuorumPresence implements Presence {
 }
 
 /**
- * Returns the first answer with information; undefined if no answer has information. Rejects only
- * if all masters failed.
+ * Returns the first answer that is not null or undefined; otherwise undefined. Rejects only if all
+ * masters failed.
  */
 async function firstKnown<T>(asked: readonly Promise<T | null | undefined>[]) {
   const known = asked.map((one) => one.then((found) => found ?? Promise.reject(NOTHING)))

@@ -61,7 +61,10 @@ export class QuorumLock implements RemoteLock {
     new LowerBallot(this, ending, reply).start()
   }
 
-  /** Ignores the caller's times: each `Master` knows until when its requests may still run. */
+  /**
+   * Needs no times from the caller, because each `Master` knows until when its requests may still
+   * run.
+   */
   abandon(owner: string): void {
     abandonOnAll(this.all.masters, this.keys, owner)
   }

@@ -22,8 +22,8 @@ import { RoundTrips } from './round-trips.ts'
 
 /**
  * Makes independent masters act as one server: the answer of a majority counts. The algorithm is
- * Redlock, as on the page below. In addition, the majority that grants a lock agrees on the token,
- * and a master that may have lost its data does not vote.
+ * Redlock, as on the page below, with two additions. The majority that grants a lock agrees on the
+ * token, and a master that may have lost its data does not vote.
  *
  * Every attempt has its own owner id, so a late request to one master cannot change a later hold.
  *
@@ -49,8 +49,8 @@ export class Quorum implements LockServer {
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
     this.requests = requestChannel(this)
-    // A repair must not release a lease that it finds lost, because the holder does not learn of
-    // the loss here.
+    // Does not release leases that a repair finds lost, because only a renewal tells the holder of
+    // a loss.
     this.repairs = new Repairs((leases) => void this.#renew(leases, 0, callMs, () => {}), callMs)
   }
 
@@ -68,7 +68,9 @@ export class Quorum implements LockServer {
     return locks.length === 0 ? [] : [[...locks.keys()]]
   }
 
-  /** The same order as on one server, because another client may use one of the masters alone. */
+  /**
+   * Returns the same order as one server, because another client may use one of the masters alone.
+   */
   orderOf(rawName: string): string {
     return orderBySlot(rawName)
   }
@@ -124,21 +126,21 @@ export class Quorum implements LockServer {
   }
 
   /**
-   * Returns the time limit of one request to one master, in milliseconds, if the call may take
-   * `longestMs`.
+   * Returns the time limit of one request to one master, but not more than `longestMs`, in
+   * milliseconds.
    */
   callMs(longestMs: number): number {
     return Math.min(longestMs, this.#callMs)
   }
 
-  /** Makes one failure for all masters, if no majority gave a useful answer. */
+  /** Makes one failure for all masters from votes without a majority. */
   readonly failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
     this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.size.failure(votes, mayBeDone)
 
   /**
-   * Ends all requests. The connections to the masters stay open, because other clients may use
+   * Ends all requests. Keeps the connections to the masters open, because other clients may use
    * them.
    */
   disconnect(): void {

@@ -8,20 +8,17 @@ import type { Master } from './master.ts'
 import { isWorthChecking } from './repairs.ts'
 import { requestAll } from './request-all.ts'
 
-/** Receives the leases that not all masters have. */
+/** Called for leases that some masters do not have. */
 interface Outcomes {
   /** Called if no majority has the lease any longer. */
   lost(lease: LeaseToRenew): unknown
-  /**
-   * Called if a majority has the lease, but a master did not confirm the lease, or could not
-   * restore it.
-   */
+  /** Called if a majority has the lease, but one of the other masters may not have it. */
   missing(lease: LeaseToRenew): void
 }
 
 /**
- * Renews leases on a majority of masters. If a majority has a lease, restores it on the masters
- * that lost it. With a `leaseMs` of 0, only reads the remaining times.
+ * Renews leases on a majority of masters. With a `leaseMs` of 0, only reads the remaining times. If
+ * a majority has a lease, restores the lease on the other masters.
  *
  * @returns for each lease the remaining time that a majority grants: see {@link Majority.leftOf}
  */
@@ -56,7 +53,7 @@ export async function renewOnMost(
     if (sure === 'gone') outcomes.lost(lease)
     return sure
   })
-  // The caller receives the result first, and the repairs follow.
+  // Repairs only after the caller has received the result.
   setImmediate(() => votes.forEach(repair))
   return remaining
 }
@@ -75,8 +72,8 @@ function restore(
       if (!isThere) missing()
       return
     }
-    // The hold has ended meanwhile. Its release may have run before the restore, so the restored
-    // hold is released.
+    // The hold has ended meanwhile. If its release came before the restore, the master has the hold
+    // again. So the client releases it again.
     master.abandon(lockKeys(lease.rawName), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {

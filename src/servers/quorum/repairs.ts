@@ -6,8 +6,7 @@ interface FailedMaster {
 }
 
 /**
- * The pause before the masters are checked again, in milliseconds. It doubles for each check of the
- * same hold.
+ * The pause before the next check of the same hold, in milliseconds. It doubles with each check.
  */
 const PAUSE_MS = { first: 20, longest: 1_000 }
 
@@ -18,19 +17,22 @@ const CHUNK = 500
 interface Gap {
   readonly lease: LeaseToRenew
   pauseMs: number
-  /** When to check the hold, on `performance.now()`; after a check, when to forget the hold. */
+  /**
+   * When to check the hold, on `performance.now()`. If `checkedAt` is true: when to forget the
+   * hold.
+   */
   dueAt: number
-  /** True if the hold was checked, and no master was found without the hold since. */
+  /** True from a check of the hold until the check finds a master without the hold. */
   checkedAt: boolean
 }
 
 /**
  * The holds that some masters may lack. If one more master loses such a hold, another client can
- * acquire the lock too. So the client checks the masters again until each has the hold, or the hold
+ * acquire the lock too. So the client checks the masters again until all have the hold, or the hold
  * ends.
  *
- * The client does not ask masters that are known to be down. When such a master is up again, all
- * holds are checked. One timer serves all holds, and does not keep the process alive.
+ * The client does not ask masters that are known to be down. When such a master is up again, the
+ * client checks all holds. One timer serves all holds, and does not keep the process alive.
  */
 export class Repairs {
   readonly #check: (leases: readonly LeaseToRenew[]) => void
@@ -42,8 +44,8 @@ export class Repairs {
   #closed = false
 
   /**
-   * @param check restores leases on masters that do not have them, if a majority does. Calls `add`
-   * for each lease that a master still does not have.
+   * @param check restores leases on masters that lack them, if a majority has them. Calls `add` for
+   * each lease that a master still lacks
    * @param callMs how long one request to one master may take, in milliseconds
    */
   constructor(check: (leases: readonly LeaseToRenew[]) => void, callMs: number) {
@@ -84,8 +86,7 @@ export class Repairs {
     const due: LeaseToRenew[] = []
     let next = Infinity
     for (const [name, gap] of this.#gaps) {
-      // A hold may be checked early, by up to half of its pause, so that one request checks many
-      // holds.
+      // Checks a hold up to half of its pause early, so that one request checks many holds.
       const isDue = gap.dueAt - now <= (gap.checkedAt ? 0 : gap.pauseMs / 2)
       if (!gap.lease.isHeld?.() || (isDue && gap.checkedAt)) {
         this.#gaps.delete(name)
@@ -104,7 +105,7 @@ export class Repairs {
   }
 }
 
-/** True if a master that failed should be asked again on the same connection. */
+/** True if the client should ask the failed master again on the same connection. */
 export function isWorthChecking({ server }: FailedMaster, failure: CallFailure): boolean {
   return server.whyDown === undefined && !failure.permanent
 }

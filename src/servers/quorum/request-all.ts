@@ -36,7 +36,7 @@ class PromisedBallot<M, T> extends Ballot<M, T> {
   }
 }
 
-/** Returns a promise for the votes of a {@link Ballot}. The promise never rejects. */
+/** Asks all members in a {@link Ballot}, and returns a promise for the votes. Never rejects. */
 export function requestAll<M, T>(
   members: readonly M[],
   request: Question<M, T>['request'],

@@ -5,15 +5,15 @@ import { requestAll } from './request-all.ts'
 
 interface ChannelMasters extends RequestedMasters<Master> {
   /**
-   * Returns the time limit of one request to one master, in milliseconds, if the call may take
-   * `longestMs`.
+   * Returns the time limit of one request to one master, but not more than `longestMs`, in
+   * milliseconds.
    */
   callMs(longestMs: number): number
 }
 
 /**
- * Returns the channel for messages between clients. Each master that the sender reaches passes the
- * message on.
+ * Returns the channel for messages between clients. Sends each message through all masters that are
+ * up.
  */
 export function requestChannel(all: ChannelMasters): RequestChannel {
   const { masters, size, failure } = all

@@ -1,4 +1,4 @@
-/** The weight of the newest answer, in the mean and in the deviation. */
+/** The weight of the newest answer in the mean and in the mean deviation. */
 const WEIGHT = { mean: 1 / 8, stray: 1 / 4 }
 
 /** The usual response time of one server, computed much as TCP does (RFC 6298). */

@@ -2,10 +2,7 @@ interface Timed {
   readonly roundTrip: { readonly usualMs: number }
 }
 
-/**
- * The longest response time of a majority that counts, in milliseconds. A slower majority counts as
- * this fast.
- */
+/** The upper limit of `majorityMs`, in milliseconds. */
 const LONGEST_MS = 250
 
 /**
@@ -21,7 +18,7 @@ export class RoundTrips {
     this.#majority = majority
   }
 
-  /** The usual time until a majority has answered, in milliseconds; 0 if it is unknown. */
+  /** The usual time until a majority has answered, in milliseconds; 0 if this time is unknown. */
   get majorityMs(): number {
     const each = this.#masters.map(({ roundTrip }) => roundTrip.usualMs).sort((a, b) => a - b)
     const ms = each[this.#majority - 1] as number

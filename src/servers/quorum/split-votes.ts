@@ -3,15 +3,15 @@ import { CallFailure } from '../call-failure.ts'
 import { answersOf, isGranted, type Majority, mostOften, type Votes } from './majority.ts'
 
 /**
- * The limits of the random pause after split votes, in milliseconds. The limit is `first`, doubled
- * for each split in a row, but not more than `most`.
+ * After split votes, the client pauses for a random time up to a limit, in milliseconds. The limit
+ * is `first`, doubled for each split in a row, but not more than `most`.
  */
 const SPLIT_MS = { first: 5, most: 200 }
 
 /** The wait for missing answers is doubled at most this many times. */
 const MOST_DOUBLINGS = 10
 
-/** Evaluates votes about one lock if no client got a majority. */
+/** Makes the refusals of requests without a majority, and counts the splits in a row. */
 export class SplitVotes {
   readonly #size: Majority
   /** How often in a row the votes were split. */
@@ -22,13 +22,13 @@ export class SplitVotes {
   }
 
   /**
-   * Makes the refusal. `ttlMs` is the time until a majority of masters may be free. `split` is set
-   * if a master may have granted the lock.
+   * Makes the refusal. `ttlMs` is the time until a majority of masters may be free. Sets `split` if
+   * a master may have granted the lock.
    */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
     const ttls = all.map(({ ttlMs }) => ttlMs).sort((a, b) => a - b)
-    // A majority is free when enough leases have expired: at most `spare` masters still refuse.
+    // A majority is free when leases are left on at most `spare` masters.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const holder = mostOften(all.map(({ holder = '' }) => holder))?.value ?? ''
     const held = { kind: 'held', ttlMs, holder } as const
@@ -40,8 +40,8 @@ export class SplitVotes {
   }
 
   /**
-   * Makes the answer to a hand-over if some masters freed the lock for other clients. `split` is
-   * set if a master may have granted the hand-over.
+   * Makes the answer to a hand-over if some masters freed the lock for other clients. Sets `split`
+   * if a master may have granted the hand-over.
    */
   yielded(votes: Votes<HandOverAnswer>): Yielded {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
@@ -54,15 +54,15 @@ export class SplitVotes {
   }
 
   /**
-   * The factor for the wait for missing answers. At first it is 1, because the masters may never
-   * answer, and other clients cannot get this client's votes meanwhile. It doubles with each split
-   * in a row, because a majority may need exactly these masters.
+   * The factor for the wait for missing answers. It starts at 1, because other clients cannot get
+   * the votes of this client during the wait. It doubles with each split in a row, because a
+   * majority may need the missing answers.
    */
   get graceFactor(): number {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** Ends the row of split votes, so that the next pause is short again. */
+  /** Called when votes were not split: the next pause is short again. */
   won(): void {
     this.#inARow = 0
   }
@@ -75,10 +75,7 @@ export class SplitVotes {
     )
   }
 
-  /**
-   * Counts one more split. Returns a random pause in milliseconds, which grows with each split in a
-   * row.
-   */
+  /** Counts one more split, and returns a random pause, in milliseconds. See `SPLIT_MS`. */
   #pauseMs(): number {
     this.#inARow += 1
     return Math.random() * Math.min(SPLIT_MS.first * 2 ** this.#inARow, SPLIT_MS.most)

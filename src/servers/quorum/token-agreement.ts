@@ -5,8 +5,8 @@ import { requestAll } from './request-all.ts'
 import type { Voter } from './voter.ts'
 
 /**
- * Raises the counters of a majority of masters to the highest token of the grants. Masters whose
- * counter has this token already get no request.
+ * Raises the token counters of a majority of masters to the highest token of the grants. Sends no
+ * request to masters that granted this token.
  *
  * @param votes with the grants of at least a majority
  * @param onGrant receives the grant with the highest token; null if no majority confirmed this
@@ -22,8 +22,8 @@ export function agreeOnToken(
 ): void {
   const granted = votes.filter(isGranted)
   const token = Math.max(...granted.map(({ answer }) => answer.token))
-  // The client may use only tokens that all of these masters reserved. A lower token may have been
-  // issued before.
+  // The client may use only tokens that all these masters reserved, because another client may
+  // already have the lower tokens.
   const reserved = Math.min(...granted.map(({ answer }) => answer.reserved ?? 0))
   const grant = { kind: 'granted', token, reserved } as const
   const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)

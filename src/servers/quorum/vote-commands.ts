@@ -9,8 +9,8 @@ import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Attempt, Reentry } from '../requests.ts'
 
 /**
- * The answer of a master that may not vote yet. The master votes from `sinceUs` on, a server time
- * in µs. If `sinceUs` is null, the client must enrol the master first.
+ * The answer of a master that may not vote yet. `sinceUs` is the server time from which the master
+ * votes, in µs. If `sinceUs` is null, the client must first enrol the master.
  */
 export interface Forgot {
   readonly kind: 'forgot'
@@ -24,7 +24,7 @@ const restore = converted(
 )
 const voteAgain = converted(only(quorum.vote, 'granted', 'gone'), reentryOf)
 
-/** The parts of a master that a request for its vote uses. */
+/** The parts of a master that a `VoteRequest` uses. */
 interface VoteMaster {
   readonly server: ScriptServer
   readonly roundTrip: { took(ms: number): void }
@@ -37,8 +37,8 @@ interface VoteMaster {
     ): Promise<AcquireAnswer>
   }
   /**
-   * The longest lease that this client acquires, in milliseconds. A master whose mark names a
-   * shorter lease answers `forgot`.
+   * The longest lease that this client acquires, in milliseconds. If the mark of a master contains
+   * a shorter lease, the master answers `forgot`.
    */
   readonly longestMs: number
 }
@@ -48,7 +48,9 @@ interface VoteReply extends Reply<AcquireAnswer> {
   sent(): void
 }
 
-/** Asks a master for its vote on a lock. If the master forgot, enrols it and asks again. */
+/**
+ * Asks a master for its vote on a lock. If the master answers `forgot`, enrols it and asks again.
+ */
 export class VoteRequest implements Reply<AcquireAnswer | Forgot> {
   readonly #master: VoteMaster
   readonly #keys: LockKeys
@@ -116,14 +118,14 @@ export function agreeAt(
   return runner.request(quorum.agree, keys, { owner, token }, callMs)
 }
 
-/** A grant for every answer, because the owner id may hold the lock on this master. */
+/** Every answer counts as a grant, because the owner id may hold the lock on this master. */
 export interface RestoreAnswer {
   readonly kind: 'granted'
   /** True if the owner id holds the lock on this master now. */
   readonly isThere: boolean
 }
 
-/** Restores a hold on one master, after a majority has confirmed the hold. */
+/** Restores a hold on one master. Called after a majority has confirmed the hold. */
 export function restoreAt(
   { runner }: ScriptServer,
   keys: LockKeys,

@@ -6,20 +6,20 @@ import type { Reply } from '../reply.ts'
 import type { Attempt, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 
-/** One master, as a lock uses it. No call completes its reply before the call returns. */
+/** One master, as a lock uses it. Each method returns before it completes its reply. */
 export interface Voter {
   /** The name of the master in errors. */
   readonly label: string
   readonly server: { readonly whyDown: CallFailure | undefined }
   /** The response time of the master to requests for votes. */
   readonly roundTrip: { readonly usualMs: number }
-  /** Asks for a vote. If the master must be enrolled first, enrols it and asks again. */
+  /** Asks for a vote. If the master must be enrolled first, enrols the master and asks again. */
   acquire(keys: LockKeys, attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(keys: LockKeys, reentry: Reentry, reply: Reply<ReenterAnswer>): void
   handOver(keys: LockKeys, passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count of the owner id to `holds`; 0 ends the hold. */
   lower(keys: LockKeys, owner: string, holds: number, callMs: number, reply: Reply<Released>): void
-  /** Releases the holds of the owner id, not before `fromMs` on `performance.now()`. */
+  /** Releases the hold of the owner id at `fromMs` or later, on `performance.now()`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void
   /** @returns true if the owner holds the lock here, and the counter here is not below the token */
   agree(keys: LockKeys, owner: string, token: number, callMs: number): Promise<boolean>

@@ -14,8 +14,8 @@ interface FoundName extends Concluded {
 type ReadKind = (client: Holdfast, name: string, nowMs: number) => Promise<FoundName | null>
 
 /**
- * A reader for each kind, by the words of the kind's name in errors. A free name with a token counts
- * as a lock, so the lock is last.
+ * A reader for each kind, by the words for the kind in errors. The lock is last, because every free
+ * name with a token counts as a lock.
  */
 const READERS: Readonly<Record<string, ReadKind>> = {
   async [WHAT_HAS_IT.permits](client, name) {
@@ -87,8 +87,8 @@ const READERS: Readonly<Record<string, ReadKind>> = {
 }
 
 /**
- * Returns the readers of all kinds, in the order in which they are tried. A client refuses to read a
- * name that another kind uses.
+ * Returns the readers of all kinds, in the order in which to try them. A client refuses to read a
+ * name of another kind.
  *
  * @param what the words for the kind that uses the name; undefined if no kind uses the name
  */

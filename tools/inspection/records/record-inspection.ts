@@ -98,7 +98,7 @@ export class RecordInspection implements Inspection {
     const use = await this.#read(key, ({ nowMs, what }) => ({ nowMs, what }))
     const found = await this.#find(key, use)
     if (found === null) return null
-    // The token is read after the holders. So it is not below the token of any of these holders.
+    // Reads the token after the holders, so that it is not below the token of any holder.
     const token = await this.#read(key, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     const processOf = (client: string) => processIn(reports, client)
@@ -145,7 +145,7 @@ export class RecordInspection implements Inspection {
         const found = await read(this.#client, key, nowMs)
         if (found !== null) return found
       } catch (error) {
-        // The client refuses the name, because another kind uses the name.
+        // The client refuses a name of another kind.
         if (!isConflict(error)) throw errorForUser(error)
       }
     }
@@ -195,7 +195,7 @@ export class RecordInspection implements Inspection {
 }
 
 function newServer(store: RecordStore): RecordServer<RecordStore> {
-  // An inspection acquires nothing, so the time for which the server remembers a token has no effect.
+  // The 0 has no effect: it is a lifetime of token counters, and an inspection acquires nothing.
   return new RecordServer(store, 0, CALL_MS, '')
 }
 
@@ -210,7 +210,7 @@ function isConflict(error: unknown): boolean {
   return cause instanceof NameConflict
 }
 
-/** Returns a failure of the server as a readable Error. */
+/** Returns a readable Error for a failure of the server. */
 function failureForUser(error: unknown): unknown {
   return error instanceof CallFailure
     ? new Error(error.message, { cause: error })
@@ -219,8 +219,7 @@ function failureForUser(error: unknown): unknown {
 
 /**
  * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a report
- * does not say when it was stored. The server deletes the report at the latest some minutes after
- * the client has ended.
+ * does not contain its time. The server deletes the report some minutes after the client has ended.
  */
 function processIn({ about }: Reports, client: string): ProcessFacts | null {
   const info = readClientInfo(client, about.get(client) ?? null)

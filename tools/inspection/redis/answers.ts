@@ -1,9 +1,9 @@
 import type { RedisCommand } from '../../servers/open-server.ts'
 
-/** Requests. Each has a name, by which `Answers` finds its answer. */
+/** Requests by name. `Answers` has each answer under the same name. */
 export type Requests = Readonly<Record<string, RedisCommand>>
 
-/** The facts about one name from the first requests. The further requests depend on these facts. */
+/** The facts about one name from the first requests. Further requests depend on these facts. */
 export interface FoundKey {
   readonly key: string
   readonly type: string
@@ -17,8 +17,8 @@ export interface FoundKey {
 }
 
 /**
- * Returns the value of one reply. Returns `otherwise` if the value is missing, or if the key has
- * another type. Throws every other error.
+ * Returns the value of one reply, or `otherwise` if the value is missing or the key has another
+ * type. Throws every other error.
  */
 export function reply<T>(one: unknown, otherwise: T): T {
   if (one instanceof Error) {
@@ -29,14 +29,14 @@ export function reply<T>(one: unknown, otherwise: T): T {
 }
 
 /**
- * Like {@link reply}, but returns `otherwise` for every error. For commands that some servers or
- * logins refuse.
+ * Like {@link reply}, but returns `otherwise` for every error, because some servers or logins
+ * refuse the command.
  */
 export function replyIfAny<T>(one: unknown, otherwise: T): T {
   return one instanceof Error ? otherwise : reply(one, otherwise)
 }
 
-/** Splits a flat list, in which each value follows its name, into pairs of name and value. */
+/** Splits a list of alternating names and values into pairs. */
 export function pairs(list: readonly string[]): [string, string][] {
   return list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : []))
 }
@@ -67,7 +67,7 @@ export class Answers {
   }
 
   /**
-   * Returns an answer as a list of texts. In the answer about a hash, each value follows its field.
+   * Returns an answer as a list of texts. A hash becomes a list of alternating fields and values.
    */
   list(name: string): readonly string[] {
     return reply(this.#replies.get(name), [])

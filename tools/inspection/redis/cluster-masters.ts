@@ -5,7 +5,7 @@ import type { ServerClient } from '../../servers/open-server.ts'
 import type { Unreachable } from '../inspection.ts'
 import type { Masters, OpenServer } from './masters.ts'
 
-/** The shortest time between two attempts to reach unreachable nodes, in milliseconds. */
+/** The least time between two attempts to reach unreachable nodes, in milliseconds. */
 const AGAIN_MS = 5_000
 
 interface Range {
@@ -26,7 +26,7 @@ export class ClusterMasters implements Masters {
   readonly #starts: readonly Endpoint[]
   readonly #open: OpenServer
   /**
-   * The connection to each known node, by address. The connection stays, even if the node is no
+   * The connection to each known node, by address. Keeps the connection even if the node is no
    * longer a master.
    */
   readonly #connections = new Map<string, ServerClient>()
@@ -80,8 +80,8 @@ export class ClusterMasters implements Masters {
     if (this.#down.size === 0 || this.#isTrying) return
     if (performance.now() - this.#triedAt < AGAIN_MS) return
     this.#isTrying = true
-    // A replica may now be the master of the slots of an unreachable node. So the slots are read
-    // again.
+    // Reads the slots again, because a replica may now be the master of the slots of an unreachable
+    // node.
     this.#connect()
       .catch(() => undefined)
       .finally(() => {
@@ -149,8 +149,7 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
   const ranges = slots.map(([first, last, [name, port, , more]]): Range => {
     // If a cluster prefers hostnames, Redis 7 reports `?` for a node without a hostname.
     const host = name === '?' ? ipIn(more) : name
-    // A node that has not met another node does not know its own host. Then the host of `start` is
-    // used.
+    // A node that has not met another node does not know its own host. Then `start` has the host.
     const endpoint = { ...start, host: host || start.host, port }
     const address = addressOf(endpoint)
     endpoints.set(address, endpoint)
@@ -160,8 +159,8 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
 }
 
 /**
- * Returns the IP address in the metadata of a node, where each value follows its name. Undefined if
- * the metadata has no IP address.
+ * Returns the IP address in the metadata of a node; undefined if there is none. The metadata is a
+ * list of alternating names and values.
  */
 function ipIn(more: readonly string[] = []): string | undefined {
   const i = more.indexOf('ip')

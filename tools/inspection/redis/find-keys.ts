@@ -15,15 +15,12 @@ import {
 } from './key-names.ts'
 import { isHeldLock } from './kinds/owners.ts'
 
-/**
- * About how many keys one `SCAN` request examines. The server needs well below 1 ms for one
- * request.
- */
+/** About how many keys one `SCAN` request reads. One request takes the server well below 1 ms. */
 const AT_A_TIME = 500
 
 /**
  * Yields the keys of held locks, in chunks. A hash counts as a held lock if a sample of its fields
- * has only owners and `mode`.
+ * contains only owners and `mode`.
  */
 export async function* findHeld(server: ServerClient, { pattern, signal }: ListOptions) {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
@@ -35,9 +32,8 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: ListO
 }
 
 /**
- * Yields names of locks and ids of clients, in chunks. `counted`: locks whose token counter was
- * found. `more`: locks of which another key was found, such as a queue. `clients`: clients that
- * report themselves.
+ * Yields names of locks and ids of clients, in chunks. `counted`: locks with a token counter.
+ * `more`: locks with another key, such as a queue. `clients`: clients that report themselves.
  */
 export async function* findNamed(server: ServerClient, { pattern, signal }: ListOptions) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
@@ -62,8 +58,8 @@ export async function* findClients(servers: readonly ServerClient[], signal: Abo
 }
 
 /**
- * Yields the keys of Holdfast that normally expire but have no TTL. Several masters may have the
- * same key, but each key is yielded once.
+ * Yields the keys of Holdfast that should expire but have no TTL. Yields each key once, even if
+ * several masters have the same key.
  */
 export async function* findEndless(
   servers: readonly ServerClient[],
@@ -96,8 +92,8 @@ function fixOf(key: string, all: readonly string[]): string[] {
 }
 
 /**
- * Yields the matching keys in chunks. After each chunk, waits for as long as the chunk took, but at
- * most 50 ms. So the server has time for other clients.
+ * Yields the matching keys in chunks. After each chunk, pauses for as long as the chunk took, but
+ * at most 50 ms, so that the server has time for other clients.
  */
 async function* scan(
   server: ServerClient,

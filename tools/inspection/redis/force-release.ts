@@ -13,13 +13,14 @@ import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
 const SCRIPTS = { takeLock, takePermit, takeReadWrite }
 /**
- * For at least this time, in milliseconds, each master of a quorum remembers the owner that lost
- * the lock. If a master rests for longer after a restart, this longer time is used.
+ * The least time for which each master of a quorum remembers the owner that lost the lock, in
+ * milliseconds. If a master rests for longer after a restart, all masters remember the owner for
+ * this longer time.
  */
 const FORCED_MS = 60_000
 /**
- * The most by which a seen token may be above the server time, in µs. A token is a server time, and
- * the server clock may have been set back since.
+ * How far a seen token may be above the server time, in µs. A token is a server time, and the
+ * server clock may have been set back later.
  */
 const AHEAD_US = 86_400_000_000
 
@@ -30,7 +31,7 @@ type ForcedReply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: stri
  * must confirm the release.
  *
  * @returns rejects with a readable Error if the outcome is unknown. Rejects with
- * `InvalidArgumentError` if the token of `seen` was never issued, or if locks of this kind have no
+ * `InvalidArgumentError` if the token of `seen` was never issued, or if this kind of lock has no
  * known holders
  */
 export async function forceRelease(
@@ -74,7 +75,7 @@ async function runAll(server: ServerClient, all: readonly ForceRun[]): Promise<F
 
 /**
  * Throws if the token was never issued. A release raises the counter to the seen token, and a
- * counter that is too high would leave no numbers for later tokens.
+ * counter at the largest number would leave no later tokens.
  */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
@@ -83,10 +84,7 @@ function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void 
   )
 }
 
-/**
- * Asks all servers, and returns their answers. Rejects unless a majority answers: more than half of
- * `count`.
- */
+/** Returns the answers of all servers. Rejects unless more than half of `count` servers answer. */
 async function fromMost<T>(
   servers: readonly ServerClient[],
   count: number,
@@ -111,8 +109,8 @@ async function fromMost<T>(
 }
 
 /**
- * Reads the facts that a release needs: the lock, its counter, the server time, and for how long a
- * master rests after a restart.
+ * Reads what a release needs: the lock, its counter, the server time, and for how long a master
+ * rests after a restart.
  */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[detail], replies] = await Promise.all([
@@ -140,9 +138,8 @@ function together(replies: readonly ForcedReply[], majority: number): Forced {
   const of = (outcome: ForcedReply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
-  // Each later token of a master is above the fence that this master sent. Every later majority
-  // includes at least one of the masters that sent a fence. So every later token is above the
-  // lowest fence.
+  // Every later majority includes a master that sent a fence. Each later token of this master is
+  // above its fence. So every later token is above the lowest fence.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

@@ -9,10 +9,7 @@ import { waitsIn } from '../reported-waits.ts'
 import { replyIfAny } from './answers.ts'
 import type { Masters } from './masters.ts'
 
-/**
- * After this time, in milliseconds, the facts about a client are read again, because the client may
- * have reported itself since.
- */
+/** The facts about a client count as old after this time, in milliseconds. */
 const LOOK_AGAIN_MS = 5_000
 const MOST_KNOWN = 10_000
 
@@ -21,19 +18,16 @@ const SEARCH_MS = 2_000
 
 interface Known {
   /**
-   * The last known process of the client. Null if the client was never found. The process stays
-   * known after the client has ended.
+   * The last known process of the client, even after the client has ended. Null if the client was
+   * never found.
    */
   readonly about: Omit<ProcessFacts, 'seenMs'> | null
   /**
-   * When the client last reported itself, in milliseconds of the local monotonic clock. Null if no
-   * report with a time was found.
+   * When the client last reported itself, in milliseconds on the local monotonic clock. Null if
+   * there is no report with a time.
    */
   readonly seenAt: number | null
-  /**
-   * For each lock that the client waits for: when the wait began, in milliseconds of the local
-   * monotonic clock.
-   */
+  /** When the wait for each lock began, in milliseconds on the local monotonic clock. */
   readonly waits: ReadonlyMap<string, number>
   readonly askedAt: number
 }
@@ -46,8 +40,8 @@ export class KnownClients {
   readonly #known = new Map<string, Known>()
 
   /**
-   * Adds the processes of the holders and waiters. Also adds the waiters of a plain lock, which only
-   * clients report.
+   * Adds the processes of the holders and waiters. Also adds waiters without a place, such as the
+   * waiters of a plain lock.
    */
   async complete(masters: Masters, details: readonly BareDetail[]): Promise<LockDetail[]> {
     const owners = details.flatMap(({ holders, queue }) => [...holders, ...queue])
@@ -75,8 +69,8 @@ export class KnownClients {
   }
 
   /**
-   * Reads the facts about all clients that `find` yields, for at most `SEARCH_MS`. Then some
-   * clients may stay unknown.
+   * Reads the facts about all clients that `find` yields, for at most `SEARCH_MS`. Later clients
+   * stay unknown.
    */
   async lookUpAll(
     masters: Masters,
@@ -91,8 +85,8 @@ export class KnownClients {
   }
 
   /**
-   * Reads the facts about the given clients, except clients whose facts were read recently. A
-   * client stays unknown if the login may not read the key of the client.
+   * Reads the facts about the given clients, but not again within `LOOK_AGAIN_MS`. A client stays
+   * unknown if the login may not read its key.
    */
   async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
@@ -139,8 +133,8 @@ export class KnownClients {
     const now = performance.now()
     const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
-    // Converts a time of the client's clock to the local clock. This is possible because `at`
-    // states one moment by two clocks: of the server and of the client.
+    // Converts a time of the client's clock to the local clock. `at` contains one moment by the
+    // server's clock and by the client's clock.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
     const wireVersion = readWireFormat(about)?.version ?? null

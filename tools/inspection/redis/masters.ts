@@ -9,24 +9,23 @@ export type OpenServer = (endpoint: Endpoint) => Promise<ServerClient>
 export interface Masters {
   readonly all: readonly ServerClient[]
   /**
-   * True for independent masters, where a majority of the servers has each lock. False if one
-   * server has each lock.
+   * True for independent masters: a majority of them has each lock. False if only one server has
+   * each lock.
    */
   readonly isQuorum: boolean
-  /** The number of masters of a quorum, including unreachable masters. 1 without a quorum. */
+  /** The number of masters of a quorum, including unreachable masters; otherwise 1. */
   readonly count: number
   /** True for a Redis Cluster, which may have sharded channels. */
   readonly isCluster: boolean
-  /** The servers that cannot be reached. `all` does not contain these servers. */
+  /** The servers that cannot be reached. They are not in `all`. */
   readonly unreachable: readonly Unreachable[]
   /**
-   * Returns the connection to the server that has the key. @throws a readable Error if that server
-   * cannot be reached
+   * Returns the connection to the server that has the key. Throws a readable Error if that server
+   * is unreachable.
    */
   at(key: string): ServerClient
   /**
-   * Returns the connection to the server that has the key. Undefined if that server cannot be
-   * reached.
+   * Returns the connection to the server that has the key; undefined if that server is unreachable.
    */
   find(key: string): ServerClient | undefined
   /**

@@ -2,8 +2,8 @@ import { viewOf } from '../../kinds/all.ts'
 import type { BareDetail } from '../conclude.ts'
 
 /**
- * Merges the views of all masters of a quorum on one lock. An owner is a holder if a majority of
- * all masters names the owner. Returns null if no master knows the lock.
+ * Merges what all masters of a quorum know about one lock. A holder is an owner that a majority of
+ * all masters names. Returns null if no master knows the lock.
  */
 export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)
@@ -16,7 +16,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
-    // The hold ends when so many votes have expired that the others are not a majority.
+    // The hold ends when so many votes have expired that no majority is left.
     const remaining = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = remaining[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
@@ -34,7 +34,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
   }
 }
 
-/** Returns each owner with the number of its votes as text, such as `<owner>: 2, nobody: 1`. */
+/** Returns the number of votes of each owner as text, such as `<owner>: 2, nobody: 1`. */
 function votesOf(rows: readonly (BareDetail | null)[]): string {
   const votes = new Map<string, number>()
   for (const row of rows) {

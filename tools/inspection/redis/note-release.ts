@@ -3,7 +3,7 @@ import { HISTORY_KEY } from '../../history/entry.ts'
 import type { SeenHolder } from '../inspection.ts'
 import type { Masters } from './masters.ts'
 
-/** Records the forced release in the history, if the stream exists. Errors are ignored. */
+/** Records the forced release in the history, if the stream exists. Never rejects. */
 export async function noteRelease(
   masters: Masters,
   key: string,
@@ -16,6 +16,6 @@ export async function noteRelease(
   try {
     await masters.at(HISTORY_KEY).send('XADD', HISTORY_KEY, 'NOMKSTREAM', '*', ...fields)
   } catch {
-    // The lock is already released, so an error of the record is ignored.
+    // Ignores the error, because the lock is already released.
   }
 }

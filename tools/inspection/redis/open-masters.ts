@@ -13,14 +13,14 @@ export function addressOfAll(where: Where): string {
 
 /**
  * @returns connections to all reachable servers. Rejects with a readable Error if no server can be
- * reached. With several masters, rejects unless a majority can be reached
+ * reached, or if no majority of several masters can be reached
  */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
   const open: OpenServer = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    // If `disconnect` was called meanwhile, the new connection is closed too. An open connection
+    // Closes the new connection if `disconnect` was called meanwhile, because an open connection
     // would keep the process alive.
     if (isClosed) client.close()
     else opened.add(client)
@@ -81,8 +81,8 @@ async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
 }
 
 /**
- * Asks one Sentinel after the other until a Sentinel names the master. Returns the address of the
- * master.
+ * Asks the Sentinels one after the other, and returns the address of the master from the first that
+ * knows it.
  */
 async function masterOf(
   { sentinels, masterName, login, tls }: Extract<Where, { kind: 'sentinel' }>,

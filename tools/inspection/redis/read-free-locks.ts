@@ -5,11 +5,11 @@ import type { LockRow } from '../inspection.ts'
 import { reply } from './answers.ts'
 
 /**
- * Finds, among many locks, the locks that have only a token counter and so are free. Needs only
- * three commands. A cluster refuses these commands, because the keys are in several slots.
+ * Finds locks that are free, because they have only a token counter. Needs only three commands. A
+ * cluster refuses these commands, because the keys are in several slots.
  *
  * @returns `free`: the free locks. `others`: the keys that the caller must read in full, because
- * more than a counter may exist
+ * they may have more than a counter
  */
 export async function readFreeLocks(
   server: ServerClient,
@@ -26,8 +26,7 @@ export async function readFreeLocks(
   const texts = reply<(string | null)[]>(values, [])
   const isText = (_: string, i: number) => texts[i] !== null
   const others = keys.filter(isText)
-  // At least one key exists but is not a string, so a lock may be held now. The caller must read
-  // all keys in full.
+  // At least one key is not a string, so a lock may be held. The caller must read all keys in full.
   if (reply<number>(existing, 0) !== others.length) return { free: [], others: keys }
   const free = keys.flatMap((key, i): LockRow[] => {
     const token = reply<(string | null)[]>(tokens, [])[i] ?? null

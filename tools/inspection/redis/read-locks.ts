@@ -7,7 +7,7 @@ import type { KeyKind } from './kinds/kind.ts'
 import type { Masters } from './masters.ts'
 import { merge } from './merge.ts'
 
-/** Reads the locks. Null stands for a lock that does not exist, or whose server is unreachable. */
+/** Reads the locks. Returns null for a lock that does not exist, or on an unreachable server. */
 export async function readLocks(
   masters: Masters,
   keys: readonly string[],
@@ -81,7 +81,7 @@ export async function readFrom(
   return all.map(detailOf)
 }
 
-/** Sends the requests of all locks together, and adds each answer to the answers of its lock. */
+/** Sends the requests for all locks together, and adds each reply to the answers for its lock. */
 async function send(
   server: ServerClient,
   all: readonly Answers[],

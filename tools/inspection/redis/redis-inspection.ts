@@ -25,8 +25,8 @@ import { readLocks } from './read-locks.ts'
 import { timed } from './timed.ts'
 
 /**
- * The most locks that one batch of requests reads. While a server runs one batch, it serves no
- * other client.
+ * How many locks one batch of requests reads at most. A server serves no other client during a
+ * batch.
  */
 const AT_A_TIME = 100
 
@@ -71,10 +71,7 @@ class RedisInspection implements Inspection {
     return this.#opened?.unreachable ?? []
   }
 
-  /**
-   * False for several masters. Each lock is on a majority of them, and so on at least one reachable
-   * master.
-   */
+  /** False for several masters, because at least one reachable master has each lock. */
   get isIncomplete() {
     return this.#where.kind === 'cluster' && this.unreachable.length > 0
   }
@@ -100,7 +97,7 @@ class RedisInspection implements Inspection {
     { findWaiters = false }: { readonly findWaiters?: boolean } = {},
   ): Promise<LockDetail | null> {
     return this.#request(async (masters) => {
-      // Throws if the server of this key cannot be reached, because the lock may exist there.
+      // Throws if the server of this key is unreachable, because the lock may exist there.
       masters.at(key)
       const [found] = await readLocks(masters, [key])
       if (!found) return null
@@ -152,8 +149,8 @@ class RedisInspection implements Inspection {
         for (const keys of inChunks(fresh(found.more))) yield await this.#readRows(masters, keys)
       }
     }
-    // The search above also finds the reports of clients, and only these reports name the waiters
-    // of plain locks. So held locks are read after the search.
+    // Reads held locks after the search above, because the search finds the reports of clients.
+    // Only these reports name the waiters of plain locks.
     for (const server of masters.all) {
       for await (const found of findHeld(server, wanted)) {
         for (const keys of inChunks(fresh(found))) yield await this.#readRows(masters, keys)
@@ -165,7 +162,7 @@ class RedisInspection implements Inspection {
     }
   }
 
-  /** Yields the values of `find`, and adds the time until each value to the cost. */
+  /** Yields the values of `find`, and adds the time for each value to the cost. */
   #found<T>(find: (masters: Masters) => AsyncGenerator<T>, signal: AbortSignal | undefined) {
     const steps = async function* (this: RedisInspection) {
       try {

@@ -1,6 +1,6 @@
 /**
- * Yields the values of `steps`, and reports how long each value took, in milliseconds. The time
- * that the caller needs between two values does not count.
+ * Yields the values of `steps`, and reports how long each value took, in milliseconds. Does not
+ * count the time that the caller needs between two values.
  */
 export async function* timed<T>(
   steps: AsyncGenerator<T>,

@@ -3,7 +3,7 @@ import type { Where } from '../../servers/where.ts'
 import { shellWord } from '../shell-word.ts'
 
 /**
- * Returns the options of `npx holdfast` that name the servers, for a printed command. The options
+ * Returns the options of `npx holdfast` that name the servers, to print a command. The options
  * contain no password. Each value follows `=`, because a value may begin with a dash.
  */
 export function whereOptions(where: Where): string {
@@ -25,9 +25,7 @@ export function whereOptions(where: Where): string {
   ].join(' ')
 }
 
-/**
- * True if a login for the servers of the locks has a password. Logins for Sentinels do not count.
- */
+/** True if a login for the servers of the locks has a password. Ignores logins for Sentinels. */
 export function hasPassword(where: Where): boolean {
   return where.kind === 'sentinel'
     ? where.login.pass !== undefined

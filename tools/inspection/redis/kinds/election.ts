@@ -2,7 +2,7 @@ import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
 import { concludeHash, fairRights, forceLock } from './hashes.ts'
 import type { KeyKind } from './kind.ts'
 
-/** Elections. The leader holds a fair lock, so the keys are the keys of a fair lock. */
+/** Elections. The leader holds a fair lock, so an election has the keys of a fair lock. */
 export const election: KeyKind = {
   kind: 'election',
   named: [],

@@ -33,10 +33,7 @@ export function lockRequests({ key, type, queued, isCluster }: FoundKey): Reques
   }
 }
 
-/**
- * Returns the kind of the lock with this name. Null if another kind uses the name, or if no lock
- * exists.
- */
+/** Returns the kind of the lock with this name. Null if no lock has the name. */
 function hashKindOf(answers: Answers): HashKind | null {
   const { type, token } = answers.found
   const readWrite = [...answers.list('writers'), ...answers.list('reading')]
@@ -56,8 +53,8 @@ function hashKindOf(answers: Answers): HashKind | null {
 /** Returns the holders and waiters of a lock of this kind. Null for a name of another kind. */
 export function concludeHash(answers: Answers, kind: HashKind): Concluded | null {
   if (hashKindOf(answers) !== kind) return null
-  // `places` has two sorts of fields. A field with a client id is a heartbeat, which is read here.
-  // A field with an owner id is a claim window.
+  // `places` has two sorts of fields. A field with a client id is a heartbeat, which this code
+  // reads. A field with an owner id says how long an unconfirmed grant of this owner lasts.
   const fair = waitersOf(answers, { queue: 'fair', alive: 'places', byClient: true })
   const mode = fieldsOf(answers).find(([field]) => field === 'mode')?.[1]
   return {
@@ -90,17 +87,16 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
     }
     if (!readers.has(owner)) return [holder]
     const readerMs = answers.leftMs(`ttl ${owner}`)
-    // An expired reader stays in the hash until the next request, so the reader is not listed. A
-    // Redisson reader is listed, because Redisson may renew the key of the lock and not the key of
-    // the reader.
+    // An expired reader stays in the hash until the next request, so the reader is not a holder. A
+    // Redisson reader is a holder, because Redisson may renew only the key of the lock, and not the
+    // key of the reader.
     if (readerMs === undefined) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: readerMs, ageMs: ageOf(answers.number(`since ${owner}`), nowMs) }]
   })
 }
 
 /**
- * Returns the owner ids of the readers of a read-write lock. The lease of each reader has its own
- * key.
+ * Returns the owner ids of the readers of a read-write lock. Each reader has a key for its lease.
  */
 export function readersOf(answers: Answers): string[] {
   const fields = fieldsOf(answers).map(([field]) => field)

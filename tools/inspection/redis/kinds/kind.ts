@@ -2,7 +2,7 @@ import type { RowKind } from '../../../kinds/all.ts'
 import type { BareHolder, Concluded } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
 
-/** The values for a release by force. Each kind makes the runs of its script from these values. */
+/** The values for a release by force. Each kind makes its script runs from these values. */
 export interface ForceTerms {
   readonly key: string
   /** The owner id of the holder, or the id of one permit. */
@@ -30,16 +30,13 @@ export interface ForceRun {
  */
 export interface Needs {
   readonly kind: string
-  /** The commands for `ACL DRYRUN`, with arguments as this kind sends them. */
+  /** The commands to test with `ACL DRYRUN`, with arguments as this kind sends them. */
   readonly commands: readonly (readonly string[])[]
-  /**
-   * The patterns of the keys that the kind reads and writes, as `~pattern`, and of its channels, as
-   * `&pattern`.
-   */
+  /** The patterns of the keys of the kind, as `~pattern`, and of its channels, as `&pattern`. */
   readonly patterns: readonly string[]
 }
 
-/** The names for which a kind states the rights that it needs. */
+/** The names from which a kind makes the rights that it needs. */
 export interface RightNames {
   /** The key of an unused lock. */
   readonly lock: string
@@ -54,23 +51,23 @@ export interface RightNames {
 export interface KeyKind {
   readonly kind: RowKind
   /**
-   * The prefixes of keys that contain the name of a lock. Such a key shows that the lock exists.
+   * The prefixes of keys that contain the name of a lock. If such a key exists, the lock exists.
    */
   readonly named: readonly string[]
-  /** The prefixes of keys that normally expire. */
+  /** The prefixes of keys that should expire. */
   readonly expiring: readonly string[]
   /**
-   * Returns the requests that read a lock of this kind. Several kinds may use the same name for the
-   * same request.
+   * Returns the requests that read a lock of this kind. If several kinds send the same request,
+   * they may give it the same name.
    */
   requests?(found: FoundKey): Requests
-  /** Returns further requests, which depend on the answers to the first requests. */
+  /** Returns further requests that depend on the first answers. */
   moreRequests?(answers: Answers): Requests
   /** @returns the holders and waiters of a name of this kind; null for a name of another kind */
   conclude(answers: Answers): Concluded | null
   /**
-   * Returns the script runs that end the hold of the owner, in their order. A kind does not have
-   * this method if no holder can lose the lock by force.
+   * Returns the script runs that end the hold of the owner, in their order. Left out for kinds
+   * whose holders cannot lose a lock by force.
    *
    * @param holders the current holders
    */

@@ -1,6 +1,6 @@
 import { derived } from '../../../../src/servers/redis/calls/keys.ts'
 
-/** At most this many members of one queue are read, and this many permits of one semaphore. */
+/** The tools read at most this many members of a queue, and this many permits of a semaphore. */
 export const MOST_READ = 1_000
 
 /** Returns the command that reads a queue of waiters. */
@@ -15,19 +15,19 @@ export const listenersOf = (channel: string, isCluster: boolean) =>
 export const COUNTER_MS = 3_600_000
 
 /**
- * For how long a grant waits for its confirmation, in milliseconds. If a writer loses a read-write
- * lock by force, the waiting readers go before the writers for the same time.
+ * How long an unconfirmed grant lasts, in milliseconds. If a writer loses a read-write lock by
+ * force, waiting readers go before waiting writers for this time.
  */
 export const CLAIM_MS = 1_500
 
-/** Returns the commands on sorted sets that `ACL DRYRUN` tries. */
+/** Returns the commands on sorted sets to test with `ACL DRYRUN`. */
 export const SETS = (key: string): readonly (readonly string[])[] => [
   ['ZADD', key, '1', 'm'],
   ['ZREM', key, 'm'],
   ['ZSCORE', key, 'm'],
 ]
 
-/** Returns the commands on hashes that `ACL DRYRUN` tries. */
+/** Returns the commands on hashes to test with `ACL DRYRUN`. */
 export const HASHES = (key: string): readonly (readonly string[])[] => [
   ['HLEN', key],
   ['HRANDFIELD', key],

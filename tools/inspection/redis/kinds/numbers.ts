@@ -8,8 +8,8 @@ import { waitersOf } from './waiters.ts'
 // This file reads latches and semaphores. Their main key contains only a number.
 
 /**
- * Returns the kind of object that uses this name. Clients of Holdfast store the kind in a separate
- * key; without this key, the other keys show the kind. Null if no such object exists.
+ * Returns the kind of the object with this name; null if there is none. Clients of Holdfast store
+ * the kind in a separate key. Without this key, the other keys show the kind.
  */
 export function numberKindOf(answers: Answers): 'latch' | 'permits' | 'semaphore' | null {
   const { type, token } = answers.found

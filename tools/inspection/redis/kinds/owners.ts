@@ -14,9 +14,6 @@ export const isCandidates = (owner: string): boolean => OURS.test(owner) && owne
 export const isOfLock = (field: string): boolean =>
   field === 'mode' || OURS.test(field) || REDISSON.test(field)
 
-/**
- * True if these are the fields of a held lock: at least one owner, and no other field except
- * `mode`.
- */
+/** True if these are the fields of a held lock: one or more owners, and possibly `mode`. */
 export const isHeldLock = (fields: readonly string[]): boolean =>
   fields.some((field) => field !== 'mode') && fields.every(isOfLock)

@@ -11,16 +11,10 @@ import { ageOf } from './waiters.ts'
 const { queue, alive, holders } = NAMES.permits
 const { kind } = NAMES.number
 
-/**
- * If the expiry of a permit is after this moment, the permit has no lease. In milliseconds since
- * 1970.
- */
+/** The latest expiry of a permit with a lease, in milliseconds since 1970. */
 const NEVER_MS = 1e14
 
-/**
- * All permit ids of one acquisition begin with the same hex digits. `HEAD_DIGITS` is the number of
- * these digits.
- */
+/** The permit ids of one acquisition begin with this many common hex digits. */
 const HEAD_DIGITS = 24
 
 /** Semaphores whose permits have leases. */
@@ -59,7 +53,7 @@ export const permits: KeyKind = {
     const count = { available: number + expired, taken, toGo: null }
     return { holders: holdersOf(answers), count, queue: waiters }
   },
-  // Each permit id belongs to one acquisition only, so a repeated request takes no other permit.
+  // A repeated request takes no other permit, because no other acquisition gets the same permit id.
   force({ key, owner, publish }, all) {
     const { pool, timeouts, channel, tickets, ...own } = permitKeys(key)
     const keys = [pool, timeouts, own.queue, own.alive, own.holders, own.kind]
@@ -70,8 +64,8 @@ export const permits: KeyKind = {
 }
 
 /**
- * Returns the holders of the permits. The ids are read as bytes, because an id is 16 bytes and not
- * text. For each acquisition, the server stores the first digits of the ids with the owner and the
+ * Returns the holders of the permits. Reads the ids as bytes, because an id is 16 bytes and not
+ * text. For each acquisition, the server stores the shared digits of its ids, its owner, and its
  * start in µs.
  */
 function holdersOf(answers: Answers): BareHolder[] {

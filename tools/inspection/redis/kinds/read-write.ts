@@ -18,8 +18,7 @@ export const readWrite: KeyKind = {
           alive: ['HGETALL', derived(alive, key)],
         }
       : {},
-  // The value of the key with a reader's lease is the start of the hold in µs, or `1` if Redisson
-  // wrote the key.
+  // The key of a reader's lease contains the start of the hold in µs, or `1` from Redisson.
   moreRequests(answers) {
     const requests = readersOf(answers).flatMap((owner) => {
       const lease = `${tagged(answers.found.key)}:${owner}:rwlock_timeout:1`

@@ -1,13 +1,11 @@
 import { clientOf } from '../../owner-ids.ts'
 import { type Answers, pairs } from '../answers.ts'
 
-/**
- * The start of 2020 as a server time, in µs since 1970. A smaller number is a count and not a time.
- */
+/** The start of 2020, in µs since 1970. A smaller number is a count and not a time. */
 const FIRST_US = Date.UTC(2020) * 1_000
 
 /**
- * The longest remaining time of a heartbeat, in milliseconds. A longer time means that the server
+ * The longest remaining time of a heartbeat, in milliseconds. If the time is longer, the server
  * clock was set back, and the waiter counts as dead.
  */
 const MOST_AHEAD_MS = 10_000
@@ -19,16 +17,16 @@ export function ageOf(sinceUs: number, nowMs: number): number | null {
 
 interface QueueNames {
   /**
-   * The name of the answer with the queue. The queue has each waiter with the server time at which
-   * its wait began, in µs.
+   * The name of the answer with the queue. The queue contains each waiter with the start of its
+   * wait, as server time in µs.
    */
   readonly queue: string
   /**
-   * The name of the answer with the heartbeats. Each client or waiter has the server time at which
-   * its heartbeat ends, in milliseconds. More text may follow after a space.
+   * The name of the answer with the heartbeats. It contains each client or waiter with the end of
+   * its heartbeat, as server time in milliseconds. More text may follow after a space.
    */
   readonly alive: string
-  /** Returns the access that the waiter requests, read from its heartbeat. */
+  /** Returns the access that the waiter requests, from the text of its heartbeat. */
   wants?(mark: string): string | null
   /** True if only clients have heartbeats, and waiters do not. */
   readonly byClient?: boolean
@@ -47,8 +45,8 @@ export function waitersOf(
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,
-      // Null for a reader that upgrades. The score of this reader is not a time: it only puts the
-      // reader before all other waiters.
+      // Null for a reader that upgrades. Its score is not a time, but puts the reader before all
+      // other waiters.
       waitedMs: ageOf(Number(sinceUs), nowMs),
       isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
       wants: wants(mark),
