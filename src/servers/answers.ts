@@ -163,7 +163,7 @@ export interface ReadWriteFacts {
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token that the server issued; null if the server stores none. */
   readonly token: number | null
-  /** The clients that wait to read or for the upgradable lock; up to 1,000 of each kind. */
+  /** The clients that wait for the read or the upgradable lock; up to 1,000 of each kind. */
   readonly waitingToRead: readonly WaitingClient[]
   /** The clients that wait to write, the next writer first; up to 1,000. */
   readonly waitingToWrite: readonly WaitingClient[]

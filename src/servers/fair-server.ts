@@ -76,7 +76,7 @@ export interface FairAttempt {
   readonly callMs: number
 }
 
-/** The message that a client receives when one of its owners was granted a fair lock. */
+/** The message that a client receives when one of its owners gets a fair lock. */
 export interface FairGrant {
   readonly rawName: string
   readonly owner: string

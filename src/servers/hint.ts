@@ -21,7 +21,7 @@ export interface ReleaseHint {
 /** Some waiters are next: they can acquire the lock now. */
 interface TurnHint {
   readonly kind: 'turn'
-  /** Who is next: `readers`, the `waitId` of a waiter, or for permits the id of a client. */
+  /** The next waiters: `readers`, a `waitId`, or for permits the id of a client. */
   readonly of: string
 }
 

@@ -8,8 +8,8 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires permits. After a refusal, a client that waits gets a place in the queue, behind clients that have waited
-   * longer.
+   * Acquires permits. After a refusal, a client that waits gets a place in the queue. Clients that
+   * have waited longer come first.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**

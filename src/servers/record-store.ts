@@ -24,9 +24,9 @@ export interface RecordStore extends ConnectedServer {
    * the order of the calls.
    *
    * @param names names without duplicates
-   * @param callMs how long the call may take, in milliseconds. Then the call fails, and the store
-   * sends no more changes for it. The `CallFailure` is `unknown` if the server may have stored the
-   * change; otherwise `unsent`
+   * @param callMs how long the call may take, in milliseconds. After this time the call fails, and
+   * the store sends no change for this call. The `CallFailure` is `unknown` if the server may have
+   * stored the change; otherwise `unsent`
    * @param change receives one record for each name. A new record has no parts. Returns the answer,
    * and the messages that the store publishes after the change
    */
@@ -87,7 +87,7 @@ interface StoredPart {
 export interface ServerMoment {
   /** The server's time, in ms since 1970. */
   readonly nowMs: number
-  /** The time on a clock of the server that nobody sets forward or back, in milliseconds. */
+  /** The time on a steady clock of the server, which only runs forward, in milliseconds. */
   readonly steadyMs: number
   /** The steady clock is ahead of the client's monotonic clock by at most this, in milliseconds. */
   readonly aheadMs: number

@@ -6,7 +6,7 @@ import { type CallFailure, NoAnswer } from '../call-failure.ts'
 export interface CallOutcome {
   /**
    * Called before a request that changes the server. Throws if the time of the call has passed,
-   * because a blocked event loop may delay the timer.
+   * because the timer that fails the call may be late.
    */
   beforeChange(): void
   /** Called when the server has answered that it changed nothing. */

@@ -25,7 +25,7 @@ import { forgetResults, prolongResult, resultOf, storeResult } from './stored-re
 
 const WHAT = WHAT_HAS_IT.semaphore
 
-/** A request whose result is stored, so that its copies change nothing. */
+/** A request that counts once: the server stores its result, so copies change nothing. */
 export interface StoredChange {
   readonly id: string
   /** How long the server stores the result, in milliseconds. */
