@@ -4,7 +4,7 @@ export type ReenterAnswer = Granted | Gone
 
 export type HandOverAnswer = Granted | Gone | Yielded
 
-/** The answer to an acquisition that may queue. */
+/** The answer to a request for a fair lock. */
 export type QueueAnswer = Granted | Held | Queued
 
 export interface Granted {
@@ -15,8 +15,8 @@ export interface Granted {
    */
   readonly reserved?: number
   /**
-   * Set by a quorum. The caller calls `onHeld` with a function that returns the lease of the hold.
-   * While the hold lasts, the quorum repairs the masters that lack the hold.
+   * Gives the quorum a function that returns the lease of the hold. The quorum then repairs masters
+   * that lack the hold, until the hold ends. Undefined without a quorum.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -26,10 +26,10 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/** Instead of a hand-over, the server freed the lock for other clients. */
+/** The server freed the lock for other clients instead of the hand-over. */
 export interface Yielded {
   readonly kind: 'yielded'
-  /** How many other clients wait, if the server knows. */
+  /** The number of other clients that wait; undefined if the server does not know. */
   readonly others: number | undefined
   /** Set if a minority of masters may have granted the lock to the new owner id. */
   readonly split?: object
@@ -41,28 +41,28 @@ export interface LastHolder {
   readonly holder?: string
   /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
   readonly ageMs?: number | null
-  /** When the holder's lease ends, in milliseconds from now; Infinity if never or unknown. */
+  /** The remaining time of the holder's lease, in milliseconds; Infinity if endless or unknown. */
   readonly ttlMs?: number
-  /** The number of waiters in the queue of a fair lock that the request did not join. */
+  /** The number of waiters of a fair lock. Set only if the request did not join the queue. */
   readonly length?: number
-  /** The owner's position in the queue, from 1; null unless this request has added the owner. */
+  /** The owner's position in the queue, from 1. Null if this request did not add the owner. */
   readonly position?: number | null
-  /** Set if the caller wants several locks, and not this lock but another lock was unavailable. */
+  /** Set if the caller wants several locks, and another of these locks was unavailable. */
   readonly isOther?: true
 }
 
 /** The refusal of a request, usually because another owner holds the lock. */
 export interface Held extends LastHolder {
   readonly kind: 'held'
-  /** When the lock may be free, in milliseconds from now; Infinity if that is unknown. */
+  /** The time until the lock may be free, in milliseconds; Infinity if the time is unknown. */
   readonly ttlMs: number
-  /** Set if the client gave this answer itself, and sent no request to the server. */
+  /** Set if the client sent no request, and gave this answer itself. */
   readonly unasked?: true
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
   /**
-   * Names the client's wait. The client only repeats this text in its next attempt, and compares
-   * the text with hints. The text is '' or undefined if the server stores no wait.
+   * The id of the client's wait on the server. The client sends the id in its next attempt, and
+   * compares the id with hints. '' or undefined if the server stores no wait.
    */
   readonly waitId?: string
   /** Set if a minority of masters may have granted the lock. The caller abandons the owner id. */
@@ -78,7 +78,7 @@ export interface Queued extends LastHolder {
   readonly ticket: string
   /** The last token that the server issued for the lock; 0 if the server remembers none. */
   readonly lastToken: number
-  /** When the holder's lease ends, in milliseconds from now; Infinity if never. */
+  /** The remaining time of the holder's lease, in milliseconds; Infinity if endless. */
   readonly ttlMs: number
   /** True if the owner is at the head of the queue. */
   readonly first: boolean
@@ -87,17 +87,17 @@ export interface Queued extends LastHolder {
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
   /**
-   * When the holder's lease ends, in milliseconds from now; Infinity if never or if there is none.
+   * The remaining lease of the holder, in milliseconds; Infinity if endless or without a holder.
    */
   readonly ttlMs: number
   readonly lastToken: number
   /** The owner at the head of the queue; '' if the queue is empty. */
   readonly first: string
-  /** The holder, if the holder is an owner of this client; otherwise ''. */
+  /** The holder if the holder is an owner of this client; otherwise ''. */
   readonly granted: string
-  /** The number of places of the client that the queue had lost, and that were added again. */
+  /** The number of the client's places that the queue had lost. The heartbeat added them again. */
   readonly missing: number
-  /** The holder, of any client; '' if the lock is free. */
+  /** The holder, even if it is an owner of another client; '' if the lock is free. */
   readonly holder: string
 }
 
@@ -112,22 +112,22 @@ export interface NextHolder {
 export type Released =
   | {
       readonly kind: 'freed'
-      /** How many other clients wait, if the server knows. */
+      /** The number of other clients that wait; undefined if the server does not know. */
       readonly others: number | undefined
       readonly following?: NextHolder
     }
   | { readonly kind: 'kept' }
   | Gone
 
-/** One hold that `forceRelease` ends. A later hold of the same lock is not affected. */
+/** One hold. `forceRelease` ends this hold, but no later hold of the lock. */
 export interface SeenHold {
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token; null if none is stored, or if the owner id alone identifies the hold. */
+  /** The last token of the lock. Null if the server stores none, and for a lock on a quorum. */
   readonly token: number | null
 }
 
-/** All locks are granted under one token, or the lock at the position `index` is not available. */
+/** The server grants all locks, under one token, or none. The lock at `index` is not available. */
 export type JointAnswer =
   | Granted
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
@@ -159,11 +159,11 @@ export interface LockFacts {
 export interface ReadWriteFacts {
   /** How the lock is held; null if it is free. */
   readonly mode: 'read' | 'write' | null
-  /** The holders: several readers, or one writer. The writer may also be listed as a reader. */
+  /** The holders: several readers, or one writer. A writer that also reads is listed twice. */
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token that the server issued; null if the server stores none. */
   readonly token: number | null
-  /** The clients that wait to read or for the upgradable lock; up to 1,000 of each kind. */
+  /** The clients that wait for the read or the upgradable lock; up to 1,000 of each kind. */
   readonly waitingToRead: readonly WaitingClient[]
   /** The clients that wait to write, the next writer first; up to 1,000. */
   readonly waitingToWrite: readonly WaitingClient[]
@@ -177,7 +177,7 @@ export interface ReadWriteHolder {
   readonly ttlMs: number | null
   /**
    * How long the owner has held the lock by the server's clock, in milliseconds. Null for holds of
-   * Redisson, and for readers of old clients of Holdfast, which do not store the time.
+   * Redisson, and for readers of old versions of Holdfast, because they do not store the time.
    */
   readonly ageMs: number | null
 }
@@ -238,10 +238,10 @@ export interface QueueEntry {
 
 /** The lease of one hold, as the client sends it in renewals. */
 export interface LeaseToRenew {
-  /** The hold count. A quorum restores the hold with this count on a master that lost it. */
+  /** The hold count. A quorum uses this count when it restores the hold on a master. */
   readonly holds?: number
   readonly token?: number
-  /** Returns false when the hold has ended. A quorum then restores the hold on no master. */
+  /** Returns false when the hold has ended. A quorum then does not restore the hold any more. */
   readonly isHeld?: () => boolean
   readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */

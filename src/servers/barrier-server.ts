@@ -1,17 +1,18 @@
 import type { Subscription } from './subscription.ts'
 
-/** One cyclic barrier of a server. A failed call rejects with a `CallFailure`, within its `callMs`. */
+/**
+ * One cyclic barrier on a server. Each call settles within its `callMs`. A failed call rejects with
+ * a `CallFailure`.
+ */
 export interface RemoteBarrier {
-  /** Counts an arrival, or renews its lease. All requests of one arrival have the same id. */
+  /** Counts an arrival. Another request with the same id renews the lease of the arrival. */
   arrive(arrival: Arrival, callMs: number): Promise<Arrived>
-  /**
-   * Takes an arrival back. Answers `passed` if the round is over, because all parties had arrived.
-   */
+  /** Withdraws an arrival. Answers `passed` if all parties had already arrived. */
   withdraw(id: string, callMs: number): Promise<'left' | 'passed'>
   inspect(callMs: number): Promise<BarrierFacts>
   /**
-   * Calls `onEnded` with the number of each round that ends, and without a number when messages may
-   * have been missed. `onEnded` is also called once after the subscription begins.
+   * Calls `onEnded` with the number of each round that ends. Calls `onEnded` without a number once
+   * after the subscription begins, and when this client may have missed messages.
    */
   listen(onEnded: (round?: number) => void): Subscription
 }
@@ -21,9 +22,9 @@ export interface Arrival {
   readonly id: string
   readonly parties: number
   readonly leaseMs: number
-  /** The only round in which the arrival counts; '' is the current round. */
+  /** The number of the round in which the arrival counts; '' for the current round. */
   readonly round: number | ''
-  /** The ids of earlier arrivals whose outcomes the client knows. */
+  /** The ids of earlier arrivals. The server may forget their outcomes. */
   readonly answered: readonly string[]
 }
 
@@ -31,12 +32,9 @@ export type Arrived =
   | { readonly kind: 'waiting'; readonly round: number }
   /** All parties had arrived. */
   | { readonly kind: 'passed' }
-  /**
-   * The arrival does not count, because it was withdrawn, or because its lease ended before all
-   * parties had arrived.
-   */
+  /** The client withdrew the arrival, or its lease ended before all parties had arrived. */
   | { readonly kind: 'gone' }
-  /** The round has another number of parties. */
+  /** The current round needs another number of parties. */
   | { readonly kind: 'other'; readonly parties: number }
 
 /** A cyclic barrier as the server stores it. */
@@ -46,8 +44,8 @@ export interface BarrierFacts {
   /** How many parties the current round needs; null if no party has arrived. */
   readonly parties: number | null
   /**
-   * The number of the current round: the server's time in µs when its first party arrived. It rises
-   * with each round, but does not count the rounds. Null if no party has arrived.
+   * The number of the current round: the server's time in µs at which its first party arrived. Each
+   * round has a higher number than the round before. Null if no party has arrived.
    */
   readonly round: number | null
 }

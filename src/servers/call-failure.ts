@@ -16,17 +16,14 @@ type FailureKind =
   /** The request was invalid, so the server changed nothing. */
   | 'misused'
 
-/**
- * The kinds after which a retry is pointless. For `refused`, the code that creates the failure
- * decides.
- */
+/** A retry after these kinds is pointless. After `refused`, the argument `permanent` decides. */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/** The failure of a call to a server. Users see it only as the `cause` of another error. */
+/** The failure of a call to a server. Users see this error only as the `cause` of another error. */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
-  /** True if a retry fails too, until a person changes something. */
+  /** True if every retry fails until a person changes something. */
   readonly permanent: boolean
   /**
    * True if the server is unreachable, silent or failing over. Waiters may wait until the outage
@@ -71,7 +68,7 @@ export class NoAnswer extends CallFailure {
   }
 }
 
-/** The server gave an invalid answer. The server may have done the request. */
+/** The server sent an invalid answer. The server may have run the request. */
 export class OddAnswer extends CallFailure {
   constructor(message: string) {
     super('unknown', message, undefined, false, false)

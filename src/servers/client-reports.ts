@@ -1,18 +1,17 @@
 /**
- * The reports of the clients of one server, for other clients and for tools. A report has texts, by
- * field. The server keeps a report while its client is connected, and may delete it some minutes
- * later.
+ * The reports that clients of one server store about themselves, as texts by field. Other clients
+ * and tools read the reports. The server keeps a report while its client is connected, and may
+ * delete the report some minutes later.
  */
 export interface ClientReports {
-  /** Stores a text soon, or deletes the text if it is undefined. The call waits for no answer. */
+  /** Stores a text; undefined deletes the text. The call does not wait for the server. */
   set(clientId: string, field: string, text: string | undefined): void
-  /** Deletes the report of a client soon. */
+  /** Deletes the report of a client. The call does not wait for the server. */
   remove(clientId: string): void
   /** Returns a text of one client; undefined if there is none. Rejects only with a `CallFailure`. */
   get(clientId: string, field: string, callMs: number): Promise<string | undefined>
   /**
-   * Returns one text of each client that has this text, by client id. Rejects only with a
-   * `CallFailure`.
+   * Returns the texts of one field in all reports, by client id. Rejects only with a `CallFailure`.
    */
   ofAll(field: string, callMs: number): Promise<ReadonlyMap<string, string>>
 }

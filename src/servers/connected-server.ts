@@ -17,7 +17,7 @@ export interface ConnectedServer {
   /** How long the server may still run a request after the request's deadline, in milliseconds. */
   readonly lateAtMostMs: number
   /**
-   * The address of a single server, for messages. It contains no login. Left out for several
+   * The address of a single server, for messages. It contains no login. Undefined for several
    * servers.
    */
   readonly address?: string
@@ -26,13 +26,13 @@ export interface ConnectedServer {
    */
   readonly whyDown: CallFailure | undefined
   /**
-   * True if this client has ever reached the server. For a server in memory, false during an
+   * True if this client has ever reached the server. A server in memory returns false during an
    * outage.
    */
   readonly everUp: boolean
   /**
-   * Calls `onUp` after each new connection, even to another server. The returned function removes
-   * the callback.
+   * Calls `onUp` after each new connection, even if it leads to another server. The returned
+   * function removes the callback.
    */
   onUp(onUp: () => void): () => void
   connect(): void

@@ -17,8 +17,8 @@ interface Shortfall {
    */
   readonly connected: number | undefined
   /**
-   * True if the master has the grant on disk. Undefined without the option `fsync`, and if the
-   * master was not asked.
+   * True if the master has the grant on disk. Undefined without the option `fsync`, or if the
+   * client did not ask the master.
    */
   readonly fsynced: boolean | undefined
   readonly timeoutMs: number

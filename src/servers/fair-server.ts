@@ -20,17 +20,17 @@ export const ALIVE_MS = 3_000
 export interface FairServer {
   lock(rawName: string): RemoteFairLock
   /**
-   * Calls `onGrant` with each grant to this client. Calls `onGrant` without a grant when grants may
-   * have been missed.
+   * Calls `onGrant` with each grant to this client. Calls `onGrant` without a grant when this
+   * client may have missed grants.
    */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
    * Sends the heartbeat of this client for several locks, in one request. The heartbeat keeps the
    * client's places in the queues of these locks.
    *
-   * @param listens called when the request is sent; returns true if this client listens to its
-   * inbox
-   * @returns for each lock the answer; text is the error of the server for that lock
+   * @param listens called when the client sends the request; returns true if this client listens to
+   * its inbox
+   * @returns for each lock the answer, or the error of the server as a text
    */
   beat(
     locks: readonly LocalPlaces[],
@@ -42,8 +42,8 @@ export interface FairServer {
 export interface RemoteFairLock {
   readonly rawName: string
   /**
-   * Confirms a grant to the owner, or acquires the lock if the owner is first. Otherwise the owner
-   * joins the queue. With the ticket null, the owner does not join.
+   * Acquires the lock if the owner is first, or confirms a grant to the owner. Otherwise the owner
+   * joins the queue, unless the ticket is null.
    */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
@@ -76,7 +76,7 @@ export interface FairAttempt {
   readonly callMs: number
 }
 
-/** The message that a client receives when one of its owners was granted a fair lock. */
+/** The message that a client receives when one of its owners gets a fair lock. */
 export interface FairGrant {
   readonly rawName: string
   readonly owner: string

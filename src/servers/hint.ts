@@ -1,6 +1,6 @@
 /**
- * A report of the server to the listeners of one lock. A hint is no proof: a listener that needs the
- * lock sends a request.
+ * A message of the server about one lock. A hint proves nothing, so a listener that needs the lock
+ * still sends a request.
  */
 export type Hint = MissedHint | ReleaseHint | TurnHint
 
@@ -21,7 +21,7 @@ export interface ReleaseHint {
 /** Some waiters are next: they can acquire the lock now. */
 interface TurnHint {
   readonly kind: 'turn'
-  /** `readers`, or the `waitId` of a waiter; for permits, the id of a client. */
+  /** The next waiters: `readers`, a `waitId`, or for permits the id of a client. */
   readonly of: string
 }
 
@@ -30,7 +30,7 @@ export const RELEASED: ReleaseHint = { kind: 'released', isForAll: true }
 export const READERS = 'readers'
 export const TURN_OF_READERS: TurnHint = { kind: 'turn', of: READERS }
 
-/** Returns the hint of a message that reports a release; without a message, hints were missed. */
+/** Returns the hint for a message about a release. Without a message, returns `MISSED`. */
 export function releaseHint(message?: string): Hint {
   return message === undefined ? MISSED : RELEASED
 }

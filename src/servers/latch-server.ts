@@ -15,10 +15,8 @@ export interface RemoteLatch {
   /**
    * Lowers the count of one round by one.
    *
-   * @param round the id of the round; by default the round that was current when the caller made
-   * its call
-   * @returns the state of the latch after the call; null if the round is over, so that no count was
-   * lowered
+   * @param round the id of the round; by default the current round when the caller made the call
+   * @returns the state of the latch after the call; null if the round is over
    */
   countDown(request: OnceRequest, callMs: number, round?: number): Promise<LatchState | null>
   /**
@@ -30,8 +28,8 @@ export interface RemoteLatch {
   read(callMs: number): Promise<LatchState>
   inspect(callMs: number): Promise<LatchFacts>
   /**
-   * Calls `onWake` at each message, and when messages may have been missed. `onWake` is also called
-   * once after the subscription begins.
+   * Calls `onWake` at each message, and when this client may have missed messages. Also calls
+   * `onWake` once after the subscription begins.
    */
   listen(onWake: () => void): Subscription
 }
@@ -40,13 +38,13 @@ export interface LatchState {
   /** The count; 0 if the latch is open. */
   readonly count: number
   /**
-   * The id of the round. Each count that Holdfast sets has another id. Null if the latch is open or
-   * if Redisson set the count.
+   * The id of the round. Holdfast gives each round a new id. Null if the latch is open or if
+   * Redisson set the count.
    */
   readonly round: number | null
   /**
-   * The earliest time at which the count was set, in milliseconds on the client's monotonic clock;
-   * left out if unknown.
+   * The count was set at this time or later, in milliseconds on the client's monotonic clock.
+   * Undefined if the time is unknown.
    */
   readonly setAt?: number
 }

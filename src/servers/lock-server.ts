@@ -21,8 +21,8 @@ import type { KindClient, ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
- * The interface to one server, to several masters or to memory, where locks are stored. Each call
- * settles within its `callMs`. A failed call rejects with a {@link CallFailure}.
+ * The interface to the locks on one server, on several masters or in memory. Each call settles
+ * within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
 export interface LockServer extends ConnectedServer, Renewal {
   /**
@@ -31,8 +31,8 @@ export interface LockServer extends ConnectedServer, Renewal {
    */
   lock(rawName: string): RemoteLock
   /**
-   * Acquires several locks of one group, or none of them. Left out if the server cannot acquire
-   * several locks in one request.
+   * Acquires several locks of one group: all of them, or none. Undefined if the server cannot
+   * acquire several locks in one request.
    */
   acquireAll?(
     locks: readonly { readonly rawName: string; readonly owner: string }[],
@@ -45,16 +45,16 @@ export interface LockServer extends ConnectedServer, Renewal {
    */
   orderOf(rawName: string): string
   /**
-   * Returns the requests of another kind, as one client uses them. Left out if the server has no
-   * other kinds.
+   * Returns the requests of one client for another kind, such as latches. Undefined if the server
+   * has only locks.
    */
   kind?<R extends object>(kind: ServerKind<R>, client: KindClient): R | undefined
-  /** Carries messages between clients. With them, a client asks a holder to release a lock. */
+  /** Carries messages between clients, such as the request to release a lock. */
   readonly requests: RequestChannel
-  /** Reports one client to other clients, and reads what other clients report. */
+  /** Returns the object that reports this client and reads the reports of other clients. */
   presenceFor(own: OwnInfo): Presence
   /**
-   * Returns the state of each master, and how many of the given leases each master lacks. Left out
+   * Returns the state of each master, and how many of the given leases each master lacks. Undefined
    * for a single server.
    */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
@@ -90,18 +90,16 @@ export interface RemoteLock {
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
    * Called when the lease of a hold has expired without a release. A quorum releases the owner id
-   * after a short delay, so that the holder can stop first. Left out for a single server.
+   * after a short delay, so that the holder can stop first. Undefined for a single server.
    */
   ranOut?(owner: string): void
-  /** Reads the current hold, as an argument for `forceRelease`; null if the lock is free. */
+  /** Returns the current hold, for a call of `forceRelease`; null if the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>
   /**
    * Ends the hold `seen`, but no later hold of the lock. Returns true if the hold still existed.
    */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
-  /**
-   * Reads the holder, but not the waiters. The duration does not depend on the number of waiters.
-   */
+  /** Reads the holder, but not the waiters. Many waiters do not make this call slower. */
   peek(callMs: number): Promise<HolderFacts>
   inspect(callMs: number): Promise<LockFacts>
   /**

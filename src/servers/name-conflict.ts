@@ -1,6 +1,6 @@
 import { CallFailure } from './call-failure.ts'
 
-/** The words for each kind of object in the error that a name already belongs to another kind. */
+/** The words for each kind of object, in the error for a name that another object has. */
 export const WHAT_HAS_IT = {
   lock: 'a lock',
   readWrite: 'a read-write lock',
@@ -10,7 +10,7 @@ export const WHAT_HAS_IT = {
   semaphore: 'a semaphore without leases',
 } as const
 
-/** Returns the words for a name that already belongs to another kind. */
+/** Returns the words of the error, such as `a latch has this name`. */
 export function hasThisName(what: string): string {
   return `${what} has this name`
 }

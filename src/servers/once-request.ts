@@ -14,11 +14,11 @@ export class OnceRequest {
    */
   readonly keptMs: number
   /**
-   * True if the server may have run a copy, or may still run one. All later copies then have the
-   * deadline of that copy.
+   * True if the server may have run a copy, or may still run a copy. Later copies then get no new
+   * deadline.
    */
   mayHaveRun = false
-  /** The deadline of the last copy, in ms on the client's monotonic clock. */
+  /** The deadline of all copies, in ms on the client's monotonic clock. */
   #untilMs: number | undefined
 
   constructor(id: string, keptMs: number, clock: Clock) {
@@ -28,12 +28,12 @@ export class OnceRequest {
   }
 
   /**
-   * Checks if another copy may be sent, for a server that does not itself refuse late copies. The
-   * time limit begins with the first copy that may have run.
+   * Checks if the client may still send a copy. Only a server that does not itself refuse late
+   * copies needs this check. The time limit begins with the first copy that may have run.
    *
    * @param now the time on the client's monotonic clock, in milliseconds
-   * @returns false if the copy is too late, because the server may forget the result of an earlier
-   * copy
+   * @returns false if it is too late, because the server may have forgotten the result of an
+   * earlier copy
    */
   startCopy(now: number): boolean {
     if (!this.mayHaveRun) this.#untilMs = undefined

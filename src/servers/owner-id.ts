@@ -1,4 +1,4 @@
-/** Returns the client id in `<clientId>:<owner>`. A client id alone is returned unchanged. */
+/** Returns the client id in `<clientId>:<owner>`. Returns a client id itself unchanged. */
 export function clientOf(clientOrOwner: string): string {
   const colon = clientOrOwner.indexOf(':')
   return colon === -1 ? clientOrOwner : clientOrOwner.slice(0, colon)

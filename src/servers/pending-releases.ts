@@ -14,11 +14,11 @@ interface NameOnLock {
   readonly owner: string
 }
 
-/** A release that is repeated until the server confirms it. Its owner id is not used again. */
+/** A release that the client repeats until the server confirms it. */
 interface PendingRelease {
   /** Sends one request that ends every hold of the owner. */
   send(callMs: number): Promise<unknown>
-  /** The owner id and its lock, for the diagnostics channel; left out to publish nothing. */
+  /** The owner id and its lock, for the diagnostics channel; undefined publishes nothing. */
   readonly of?: NameOnLock
   /**
    * Until when the server may still run a delayed request of the owner, in ms on the monotonic
@@ -43,12 +43,12 @@ interface OpenRelease extends PendingRelease {
 /** The first pause, the longest pause, and the pause while the client closes, in milliseconds. */
 const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 
-/** When the server has answered one release, the others are sent in groups of this size. */
+/** If the server answers one release, the client sends the others in groups of this size. */
 const AT_ONCE = 50
 
 /**
- * Repeats the releases that one server has not confirmed, in the background. If the server is
- * silent, only one release is tried at a time. No timer keeps the process alive.
+ * Repeats the releases that one server has not confirmed, in the background. Tries only one release
+ * at a time if the server is silent. No timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -235,8 +235,7 @@ export class PendingReleases {
   }
 
   #failed(sentAtMs: number): void {
-    // Several releases that were sent together count as one failure, so that the pause doubles only
-    // once.
+    // Releases that failed together count as one failure, so the pause doubles only once.
     if (sentAtMs < this.#failedAtMs) {
       this.#arm(this.#retryAtMs)
       return

@@ -28,7 +28,7 @@ export function permitHolders(
     return {
       owner,
       client: owner && clientOf(owner),
-      // The list may end within the last acquisition. Then it does not contain all permits.
+      // The list may contain only some permits of the last acquisition.
       permits: head === last ? (permits ?? group.length) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,

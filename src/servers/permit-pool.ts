@@ -8,8 +8,8 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires permits. After a refusal, a client that waits gets a place in the queue, behind clients that have waited
-   * longer.
+   * Acquires permits. After a refusal, a client that waits gets a place in the queue. Clients that
+   * have waited longer come first.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
@@ -23,8 +23,8 @@ export interface RemotePool {
    * Removes the client's place in the queue of waiting clients. If the request is lost, the place
    * expires by itself.
    *
-   * @param isLast called before a request is sent. If a call of this client waits again, returns
-   * false, and no request is sent
+   * @param isLast returns false if a call of this client waits again. Then the client sends no
+   * request
    */
   stopWaiting(isLast: () => boolean): void
   /**
@@ -50,8 +50,8 @@ export interface PermitAttempt extends Attempt {
   /** The `waitId` of the last refusal; '' if there was no refusal. */
   readonly waitId: string
   /**
-   * The total number of permits that the server stores if no client has set a number. Undefined
-   * means that the server stores no number.
+   * If no client has set the total number of permits, the server sets this number. Undefined sets
+   * no number.
    */
   readonly limit?: number | undefined
 }
@@ -72,8 +72,7 @@ export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 
 interface PermitsGranted extends Granted {
   /**
-   * The total number of permits on the server. Set if this number differs from the limit of the
-   * attempt.
+   * The total number of permits on the server. Set only if it differs from the attempt's `limit`.
    */
   readonly inAll?: number
 }
@@ -91,9 +90,7 @@ export interface PermitsSeen {
    * used them.
    */
   readonly available: number
-  /**
-   * The number of taken permits; null for a semaphore without leases, which does not count them.
-   */
+  /** The number of taken permits; null for a semaphore without leases. */
   readonly taken: number | null
   /** Some of the owners that hold permits. Empty if the attempt does not wait. */
   readonly holders: readonly KnownTaker[]

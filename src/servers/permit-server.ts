@@ -2,10 +2,7 @@ import type { WaitingForPermits } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
 import type { Renewal } from './renewal.ts'
 
-/**
- * The semaphores with leases, as one client uses them. Each lease belongs to all permits of one
- * hold.
- */
+/** The semaphores with leases, as one client uses them. All permits of one hold share one lease. */
 export interface PermitServer extends Renewal {
   pool(rawName: string): RemotePermits
   /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
@@ -21,8 +18,8 @@ export interface RemotePermits extends RemotePool {
    * Changes the number of permits. A copy of the request changes nothing and returns the same
    * number.
    *
-   * @returns for `drain` the number of removed permits; otherwise 1, or 0 if `try-set` or `delete`
-   * changed nothing
+   * @returns the number of removed permits for `drain`; 0 if `try-set` or `delete` changed nothing;
+   * otherwise 1
    */
   change(change: PermitChange, callMs: number): Promise<number>
   /**
@@ -32,7 +29,7 @@ export interface RemotePermits extends RemotePool {
    * @returns true if all of these permits were taken
    */
   releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean>
-  /** @param most the largest number of permits to list, and of waiting clients */
+  /** @param most lists at most this many permits, and at most this many waiting clients */
   inspect(most: number, callMs: number): Promise<PermitFacts>
 }
 
@@ -90,7 +87,7 @@ export interface PermitHolder {
   readonly client: string | null
   /** The number of permits that the acquisition holds. */
   readonly permits: number
-  /** The ids of these permits. Ids that `acquired` does not list are missing. */
+  /** The ids of the acquisition's permits that `acquired` lists. */
   readonly ids: readonly string[]
   /**
    * The remaining time of the lease, in milliseconds. Null if the lease never expires; Holdfast

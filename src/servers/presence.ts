@@ -21,7 +21,7 @@ export interface OwnInfo {
 export interface Presence extends Notes {
   /**
    * Called when the client renews leases of this length, in milliseconds. The client's report must
-   * last longer.
+   * last longer than the leases.
    */
   renews(leaseMs: number): void
   /**
@@ -36,13 +36,11 @@ export interface Presence extends Notes {
    * `CallFailure`.
    */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
-  /** Called when the client closes. Deletes the client's report, and closes no connection. */
+  /** Called when the client closes. Deletes the client's report, but keeps the connection. */
   withdraw(): void
 }
 
-/**
- * The largest number of characters that are read of another client's label, host name or version.
- */
+/** Longer labels, host names and versions of other clients are cut to this many characters. */
 const LONGEST = 255
 
 /**

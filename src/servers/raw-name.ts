@@ -5,8 +5,8 @@ import { show } from '../kit/show.ts'
 export const ESCAPE = 'Use escapeName() for the parts of a name that come from outside.'
 
 /**
- * The rule of one server for the names of locks. Returns why the server refuses the name, as the
- * words after the name in an error. Undefined if the server accepts the name.
+ * The rule of one server for the names of locks. Returns the reason why the server refuses a name;
+ * undefined if the server accepts the name. In an error, the reason follows the name.
  *
  * @param thing the word for the lock in errors, such as `semaphore`
  */

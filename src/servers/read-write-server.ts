@@ -25,14 +25,14 @@ export interface ReadWriteServer extends Renewal {
 
 export interface RemoteReadWriteLock {
   /**
-   * Acquires the lock for a reader, together with other readers. After a refusal the client may
-   * wait. The upgradable lock is granted in FIFO order.
+   * Acquires the read lock or the upgradable lock, together with other readers. The server grants
+   * the upgradable lock in FIFO order.
    */
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Acquires the lock for a writer, which excludes all other owners. After a refusal the client may
-   * wait. Answers `Gone` if an upgrade is wanted and the owner has lost the upgradable lock.
+   * Acquires the write lock, which excludes all other owners. Answers `Gone` if the attempt is an
+   * upgrade and the owner has lost the upgradable lock.
    */
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
@@ -68,8 +68,7 @@ export interface SideHolder extends ReadWriteHolder {
 
 export interface WaitingAttempt extends Attempt {
   /**
-   * Another owner id of the same owner, with which it holds the lock as another kind; '' if the
-   * owner does not hold the lock.
+   * The owner id with which this owner already holds another side of the lock. '' if there is none.
    */
   readonly beside: string
   /** True if the client keeps a place in the queue after a refusal. */

@@ -19,16 +19,16 @@ export interface RecordStore extends ConnectedServer {
   readonly countsListeners: boolean
   /**
    * Changes the records of several names, all or nothing. `change` changes the records in place. If
-   * `change` throws, nothing is stored. If another client changes a record at the same time, the
-   * store calls `change` again with new records. The changes of one client to one record run in the
-   * order of the calls.
+   * `change` throws, the store stores nothing. If another client changes a record at the same time,
+   * the store calls `change` again with new records. The changes of one client to one record run in
+   * the order of the calls.
    *
-   * @param names different names
-   * @param callMs how long the call may take, in milliseconds. The call then fails with the
-   * `CallFailure` `unsent`, or `unknown` if the server may have stored the change. After this time,
-   * the store sends no change for this call
-   * @param change receives one record for each name, without parts if the store has none. It
-   * returns the answer, and the messages that the store publishes after the change
+   * @param names names without duplicates
+   * @param callMs how long the call may take, in milliseconds. After this time the call fails, and
+   * the store sends no change for this call. The `CallFailure` is `unknown` if the server may have
+   * stored the change; otherwise `unsent`
+   * @param change receives one record for each name. A new record has no parts. Returns the answer,
+   * and the messages that the store publishes after the change
    */
   transact<T>(
     names: readonly string[],
@@ -49,31 +49,31 @@ export interface RecordStore extends ConnectedServer {
    */
   list(prefix: string, callMs: number): AsyncIterable<readonly string[]>
   /**
-   * Calls `onMessage` with each message. Calls `onMessage` without a message when messages may have
-   * been missed, and once after the subscription begins.
+   * Calls `onMessage` with each message. Calls `onMessage` without a message once after the
+   * subscription begins, and when this client may have missed messages.
    */
   listen(channel: string, onMessage: (message?: string) => void): Subscription
 }
 
 /** The state of one name. It is plain data, which survives JSON. */
 export interface NameRecord {
-  /** The use of the name. While it lasts, no other kind may use the name. */
+  /** The kind that uses the name. No other kind may use the name meanwhile. */
   use?: NameUse | undefined
   /**
-   * The last time in µs that was used as a token or an id. It can be ahead of the server's time. A
-   * store may delete a record without parts when the server's time is later.
+   * The latest time in µs that became a token or an id. It can be ahead of the server's time. After
+   * this time, the store may delete a record without parts.
    */
   lastUs?: number
-  /** The parts of the state. Each kind has a part, and kinds may share a part. */
+  /** Each kind has a part. Some kinds share a part. */
   readonly parts: { [name: string]: StoredPart }
 }
 
 interface NameUse {
   /** The part of the kind that uses the name. */
   readonly part: string
-  /** The words in errors for a name that the kind uses. */
+  /** The words for the kind in errors, such as `a latch`. */
   readonly what: string
-  /** Until when the kind uses the name, in ms of the server's time. */
+  /** When the use of the name ends, in ms of the server's time. */
   readonly untilMs: number
 }
 
@@ -87,11 +87,9 @@ interface StoredPart {
 export interface ServerMoment {
   /** The server's time, in ms since 1970. */
   readonly nowMs: number
-  /**
-   * The present time on a clock of the server that is never set forward or back, in milliseconds.
-   */
+  /** The time on a steady clock of the server, which only runs forward, in milliseconds. */
   readonly steadyMs: number
-  /** How far the steady clock is ahead of the client's monotonic clock at most, in milliseconds. */
+  /** The steady clock is ahead of the client's monotonic clock by at most this, in milliseconds. */
   readonly aheadMs: number
   /** Returns how many clients listen to a channel; null if the server cannot count them. */
   listeners(channel: string): number | null

@@ -3,8 +3,8 @@ import type { Confirm } from './durability.ts'
 import type { RenewedLease } from './renewed-lease.ts'
 
 /**
- * The requests for the leases of one kind of lock, or of all kinds that have no such requests
- * themselves.
+ * The requests that renew and confirm leases. Permits and read-write locks have their own object.
+ * All other locks share one object.
  */
 export interface Renewal {
   /**
@@ -14,7 +14,7 @@ export interface Renewal {
    * @returns for each lease its remaining time, `gone`, or the failure of its request
    */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
+  /** Waits until enough replicas have a grant. Undefined if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
   /**
    * Groups the locks so that one request can handle all locks of a group. Each number is an index

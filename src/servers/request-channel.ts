@@ -15,7 +15,7 @@ export interface RequestChannel {
   send(clientId: string, message: string, callMs: number): Promise<number | null>
   /**
    * Calls `onMessage` with each message to one client. Calls `onMessage` without a message when
-   * messages may have been missed.
+   * this client may have missed messages.
    */
   listen(clientId: string, onMessage: (message?: string) => void): Subscription
 }

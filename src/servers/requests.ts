@@ -6,8 +6,8 @@ export interface Attempt {
   readonly reserve: number
   readonly callMs: number
   /**
-   * Another owner id of the same owner, which holds the lock as another kind. Undefined if there is
-   * none.
+   * The owner id with which this owner already holds another side of a read-write lock. Undefined
+   * if there is none.
    */
   readonly beside?: string | undefined
   /** True if the client keeps a place in the queue after a refusal. */
@@ -39,12 +39,12 @@ export interface Passing {
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
    * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
-   * the lock if it counts other waiting clients. With `always`, the server counts one client more.
+   * the lock if other clients wait. With `always`, the server assumes one more waiting client.
    */
   readonly mayFree: 'never' | 'forOthers' | 'always'
   /**
-   * True if this client itself listens for releases of the lock. The server does not count it as
-   * another client.
+   * True if this client listens for releases of the lock. The server then does not count this
+   * client as another client.
    */
   readonly listens: boolean
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
@@ -59,8 +59,8 @@ export interface LoweredHold {
   /** The token of the hold; '' ends every hold of the owner. */
   readonly token: number | ''
   /**
-   * True if this client itself listens for releases of the lock. The server does not count it as
-   * another client.
+   * True if this client listens for releases of the lock. The server then does not count this
+   * client as another client.
    */
   readonly listens?: boolean
   readonly callMs: number

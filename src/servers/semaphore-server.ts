@@ -16,7 +16,7 @@ export interface SemaphoreServer {
 
 /**
  * One semaphore without leases. The server stores the result of each request while the client may
- * send a copy. So a copy changes nothing a second time.
+ * send a copy. So a copy changes nothing.
  */
 export interface RemoteSemaphore extends RemotePool {
   /**

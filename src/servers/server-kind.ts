@@ -2,13 +2,16 @@ import type { PendingReleases } from './pending-releases.ts'
 import type { RecordStore } from './record-store.ts'
 
 /**
- * A kind of lock, latch, semaphore or barrier that not every server has. `R` is the interface of
- * its requests, as one client uses them.
+ * A kind of lock, latch, semaphore or barrier that not every server supports. `R` is the interface
+ * to its requests, for one client.
  */
 export interface ServerKind<R extends object> {
-  /** The name of the kind. A server with its own protocol for each kind finds the kind by this name. */
+  /**
+   * The name of the kind. A server with its own protocols finds the protocol of the kind by this
+   * name.
+   */
   readonly name: string
-  /** Makes the requests on a server without scripts, which stores records. */
+  /** Returns the requests for a server without scripts, which stores records. */
   onRecords(client: RecordClient): R
 }
 
@@ -16,7 +19,7 @@ export interface ServerKind<R extends object> {
 export interface KindClient {
   readonly clientId: string
   readonly label: string
-  /** For how long the client sends a request again after failures, in milliseconds. */
+  /** For how long the client repeats a failed request, in milliseconds. */
   readonly outageMs: number
 }
 

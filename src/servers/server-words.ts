@@ -4,7 +4,10 @@ export interface ServerWords {
   readonly name: string
   /** A sentence with the advice for the user if the server does not answer. */
   readonly ifSilent: string
-  /** The words for the client that users need for kinds that independent masters do not have. */
+  /**
+   * The words for a client with one server. Errors recommend this client if independent masters do
+   * not support a kind.
+   */
   readonly oneServer: string
   /**
    * The code of the server's error for a name that another kind has, such as `WRONGTYPE`. '' if the
@@ -14,8 +17,8 @@ export interface ServerWords {
   /** Returns a space and the advice for a failed call; '' if there is no advice. */
   stepAfter(failure: Error): string
   /**
-   * Returns the advice for a failure whose message contains the reason of each of several servers.
-   * Undefined for other failures. Left out for a single server.
+   * Returns the advice for a failure that contains the reason of each master; undefined for other
+   * failures. Only masters have this function.
    */
   stepOfMasters?(failure: unknown): string | undefined
 }

@@ -2,13 +2,12 @@ import { VERSION } from '../kit/version.ts'
 import { warn } from '../kit/warning.ts'
 
 /**
- * The wire format of a client: its version of the keys and messages that Holdfast has and Redisson
- * does not have.
+ * The wire format of a client: the version of those keys and messages that Redisson does not have.
  */
 export interface WireFormat {
   /**
-   * The version of the format. A new version exists if a client of the previous version could
-   * misread a client of the new version.
+   * The version of the format. The version rises if clients of the previous version could misread
+   * clients of the new version.
    */
   readonly version: number
   /** The oldest version whose clients can share locks with this client. */
@@ -22,9 +21,9 @@ export interface WireFormat {
 export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
 
 /**
- * Reads the wire format that a client reports about itself, in the JSON of the field `about` of its
- * key.
+ * Reads the wire format from the report of a client.
  *
+ * @param about the JSON that the client reports about itself
  * @returns null if the client reported no wire format. Clients of version 1 can share locks with
  * such a client
  */

@@ -5,8 +5,8 @@ import type { OpenRecord } from './open-record.ts'
 import { giveLock, heldBy, LOCK_PART, lengthenLock, lockLeft, lockOf } from './stored-lock.ts'
 
 /**
- * Acquires all of the locks, or none. If the owners already hold all of them, only lengthens the
- * leases.
+ * Acquires all of the locks, or none. If the owners already hold all of the locks, only lengthens
+ * the leases.
  */
 export function acquireAll(
   all: readonly { readonly record: OpenRecord; readonly owner: string }[],
@@ -21,7 +21,7 @@ export function acquireAll(
   }
   const missing = isOwn.indexOf(false)
   // The owners hold only some of the locks, from an earlier request. A new token would end these
-  // holds, so the request is refused.
+  // holds, so the server refuses the request.
   if (missing !== -1 && isOwn.includes(true)) {
     return { kind: 'held', ttlMs: Infinity, index: missing }
   }

@@ -2,11 +2,11 @@ import type { Clock } from '../../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import { type CallFailure, NoAnswer } from '../call-failure.ts'
 
-/** The outcome of one call. The work of the call says what the server may have done. */
+/** The work of one call reports to this object what the server may have changed. */
 export interface CallOutcome {
   /**
    * Called before a request that changes the server. Throws if the time of the call has passed,
-   * even if the event loop was blocked and the call has not failed yet.
+   * because the timer that fails the call may be late.
    */
   beforeChange(): void
   /** Called when the server has answered that it changed nothing. */
@@ -14,12 +14,12 @@ export interface CallOutcome {
 }
 
 /**
- * Limits the time of one call of a store whose server may be silent. When the time has passed, the
- * call fails, and its work sends no further change.
+ * Limits the time of one call, because the server may be silent. After this time the call fails,
+ * and `work` sends no further change.
  *
  * @param callMs how long the call may take, in milliseconds
- * @returns rejects with the `CallFailure` `unknown` if the server may have changed something, and
- * with `unsent` otherwise
+ * @returns rejects with the `CallFailure` `unknown` if the server may have changed something;
+ * otherwise with `unsent`
  */
 export function answerInTime<T>(
   clock: Clock,
@@ -36,8 +36,8 @@ export function answerInTime<T>(
       reject(failure)
       return failure
     }
-    // After a blocked event loop, the answer may have arrived and is not read yet. So the client
-    // reads first.
+    // If the event loop was blocked, an unread answer may have arrived. So the client reads once
+    // more before it gives up.
     const timer = clock.after(Math.min(callMs, LONGEST_TIMER_MS), () => clock.nextTurn(giveUp))
     const outcome: CallOutcome = {
       beforeChange() {

@@ -16,12 +16,9 @@ import {
 /** How long the outcome of an arrival is stored, in milliseconds. */
 const OUTCOME_MS = 600_000
 
-/**
- * The state of one barrier. The functions below change it as the scripts in `lua/barrier/` change
- * Redis.
- */
+/** The state of one barrier. The functions below do the same as the scripts in `lua/barrier/`. */
 interface BarrierState {
-  /** When the lease of each arrival of the current round ends, by the id of the arrival. */
+  /** When the lease of each arrival ends, by arrival id. Contains only the current round. */
   arrivals: { [id: string]: number }
   round: number
   parties: number

@@ -6,7 +6,7 @@ import type { OpenRecord, RecordPart } from './open-record.ts'
 export interface TokenCounter {
   /** 0 if the server remembers no token. */
   token: number
-  /** Until when the server remembers the token, in ms of the server's time. */
+  /** When the server forgets the token, in ms of the server's time. */
   endsAt: number
 }
 
@@ -54,8 +54,9 @@ export function mint(record: OpenRecord, minting: NewToken): number {
 }
 
 /**
- * Stores the last token for at least `counterMs` and `leaseMs`, and until the clock has passed the
- * token. Later the clock itself gives higher tokens. A `counterMs` of 0 stores the token forever.
+ * Stores the last token for `counterMs` or `leaseMs`, whichever is longer. If the token is ahead of
+ * the clock, this time begins when the clock reaches the token. A `counterMs` of 0 stores the token
+ * forever.
  */
 export function setCounter(
   record: OpenRecord,
@@ -70,7 +71,7 @@ export function setCounter(
   counter.endsAt = counterMs === 0 ? FOREVER : nowMs + keptMs
 }
 
-/** Called when a lease is renewed. Remembers the last token for longer. */
+/** Stores the last token for longer. Called when a lease becomes longer. */
 export function extendCounter(record: OpenRecord, { leaseMs, counterMs }: TokenTerms): void {
   const counter = record.part(COUNTER)
   if (counter.token === 0 || counterMs === 0) return

@@ -12,18 +12,18 @@ interface Giving {
   /** How long the server remembers the last token, in milliseconds; 0 means forever. */
   readonly counterMs: number
   /**
-   * The owner that sends the request. If this owner gets the lock, its lease is `leaseMs` instead
-   * of a claim window.
+   * The owner that sends the request. A grant to this owner has a lease of `leaseMs`, not only a
+   * claim window.
    */
   readonly asker?: { readonly owner: string; readonly leaseMs: number }
   /** The client that sends the request. It counts as alive. */
   readonly own?: string
   /**
-   * True if the client that sends the request reads the new holder from the answer. The client then
-   * gets no message.
+   * True if the client that sends the request reads the new holder from the answer. The server then
+   * sends this client no message.
    */
   readonly silent?: boolean
-  /** The token of the hold that ends; the new token is higher. Undefined if no hold ends. */
+  /** The token of the hold that ends; undefined if no hold ends. The new token is higher. */
   readonly above?: number
 }
 

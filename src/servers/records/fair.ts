@@ -37,8 +37,8 @@ export function acquireInTurn(
     const token = lastToken(record) || mint(record, { leaseMs, counterMs })
     return { kind: 'granted', token }
   }
-  // A free lock is first granted to the head of the queue. The asker gets the lock only if it is
-  // the head, or if the queue is empty.
+  // The head of the queue gets a free lock first. The asker gets the lock if it is the head, or if
+  // the queue is empty.
   const giving = { counterMs, asker: { owner, leaseMs } }
   const next = lock.holder === null ? giveToNext(record, giving) : null
   if (next?.owner === owner) return { kind: 'granted', token: next.token }
@@ -81,7 +81,8 @@ export function endFairHold(
   const last = lastToken(record)
   const isOther = token !== '' && last !== 0 && last !== token
   if (heldBy(lock, owner) === null || isOther) return { kind: 'gone' }
-  // A background release ignores the answer. So a new holder in the same client needs a message.
+  // The client ignores the answer to a background release. So a new holder in the same client needs
+  // a message.
   const silent = token !== ''
   const giving = { counterMs, own: clientOf(owner), silent, above: token || 0 }
   const following = giveToNext(record, giving)
@@ -123,8 +124,7 @@ export function beatOnce(
   if (lock.holder === null) giveToNext(record, { counterMs, own: clientId })
   const holder = lock.holder?.owner ?? ''
   const ttlMs = endsInMs(lockLeft(lock, record.nowMs))
-  // When a claim window ends, the client of the first owner checks the lock. So `first` must be an
-  // owner whose client is alive.
+  // When a claim window ends, the client of `first` checks the lock. So this client must be alive.
   const isClaim = ttlMs <= CLAIM_MS
   return {
     ttlMs,

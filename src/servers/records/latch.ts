@@ -15,19 +15,14 @@ import {
   storeResult,
 } from './stored-results.ts'
 
-/**
- * After a request can no longer be sent again, its result is stored for this time, in milliseconds.
- */
+/** The server stores a result for `keptMs` and this additional time, in milliseconds. */
 const MARGIN_MS = 60_000
 
 /** The message of the failure if the server may have forgotten the result of an earlier copy. */
 const TOO_LATE =
   'the server answers again, but it is too late to repeat the request, which may have run'
 
-/**
- * The state of one latch. The functions below change it as the scripts in `lua/latch/` change
- * Redis.
- */
+/** The state of one latch. The functions below do the same as the scripts in `lua/latch/`. */
 interface StoredLatch {
   /** The count; 0 if the latch is open. */
   count: number
@@ -42,8 +37,8 @@ interface StoredLatch {
 interface OnceInRound {
   readonly request: OnceRequest
   /**
-   * The id of the only round in which the change counts. Left out for the round at the time of the
-   * call.
+   * The id of the only round in which the change counts. Undefined means the round at the time of
+   * the call.
    */
   readonly round?: number | undefined
 }
@@ -78,7 +73,7 @@ function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchSt
   const [latch, earlier] = resume<LatchState>(record, request)
   if (earlier !== undefined) return earlier
   if (isOfOtherRound(record, { request, round })) return null
-  // The call lowers no count, so no result is stored.
+  // Without a count the call changes nothing, so a copy needs no stored result.
   if (latch.count === 0) return OPEN
   latch.count -= 1
   if (latch.count > 0) return stored(record, request, { count: latch.count, round: latch.round })
@@ -96,7 +91,7 @@ function deleteCount(record: OpenRecord, { request, round }: OnceInRound): boole
     openLatch(latch)
     record.publish(channelOf(record.rawName), '1')
   }
-  // The result is stored even if there was no count. A late copy must not delete a later count.
+  // Stores the result even without a count, because a late copy must not delete a later count.
   return stored(record, request, isSet)
 }
 

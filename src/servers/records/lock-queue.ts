@@ -6,24 +6,24 @@ import { isEmpty } from './plain-data.ts'
 
 /** A client that has places in the queue. */
 export interface ClientMark {
-  /** Until when the client's places count, in milliseconds of the server's time. */
+  /** When the client's places expire, in milliseconds of the server's time. */
   readonly untilMs: number
-  /** True if the server counted the client as a listener of its inbox. */
+  /** True if the client listened to its inbox when the server checked. */
   readonly seen: boolean
   readonly label: string
 }
 
-/** The waiters of one fair lock, and until when the places of each client count. */
+/** The waiters of one fair lock, and when the places of each client expire. */
 export interface LockQueue {
   /** The owners that wait, sorted by ticket, and by owner if tickets are equal. */
   order: string[]
   /**
-   * When each owner joined the queue, in µs of the server's time. It decides the position in the
-   * queue.
+   * When each owner joined the queue, in µs of the server's time. The queue is sorted by these
+   * times.
    */
   tickets: { [owner: string]: number }
   marks: { [client: string]: ClientMark }
-  /** The claim windows of owners that want less than `CLAIM_MS`, in milliseconds. */
+  /** The claim windows that are shorter than `CLAIM_MS`, in milliseconds, by owner. */
   claims: { [owner: string]: number }
   endsAt: number
   marksEndAt: number
@@ -46,7 +46,7 @@ export function expireLockQueue(queue: LockQueue, now: number): void {
   if (now > queue.marksEndAt) dropMarks(queue)
 }
 
-/** Returns until when the queue counts, in ms of the server's time; 0 if it is empty. */
+/** Returns when the queue expires, in ms of the server's time; 0 if the queue is empty. */
 export function lockQueueUntilMs({ order, marks, claims, endsAt, marksEndAt }: LockQueue): number {
   const hasMarks = !isEmpty(marks) || !isEmpty(claims)
   return Math.max(order.length > 0 ? endsAt : 0, hasMarks ? marksEndAt : 0)

@@ -47,7 +47,8 @@ export function acquireLock(
 }
 
 /**
- * Raises the hold count of an owner to `holds`, if the owner still holds the lock under this token.
+ * Raises the hold count of an owner to `holds`. The owner must still hold the lock under this
+ * token.
  */
 export function reenterLock(
   record: OpenRecord,
@@ -106,13 +107,13 @@ export function renewLock(record: OpenRecord, owner: string, terms: TokenTerms):
   return lockLeft(lock, record.nowMs)
 }
 
-/** Returns the current hold, as an argument for `forceRelease`; null if the lock is free. */
+/** Returns the current hold, for a call of `forceRelease`; null if the lock is free. */
 export function seenHold(record: OpenRecord): SeenHold | null {
   const { holder } = lockOf(record)
   return holder === null ? null : { owner: holder.owner, token: lastToken(record) || null }
 }
 
-/** Frees the lock if this hold still exists. A hold with a later token is not affected. */
+/** Frees the lock if this hold still exists. Does not end a hold with a later token. */
 export function forceRelease(record: OpenRecord, { owner, token }: SeenHold): boolean {
   if (heldBy(lockOf(record), owner) === null) return false
   if (token !== null && lastToken(record) > token) return false

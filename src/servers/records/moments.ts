@@ -14,7 +14,7 @@ export function leftMs(endsAt: number, now: number): number {
 }
 
 /**
- * Returns the age of a token, in milliseconds. A token is the time in µs at which it was issued.
+ * Returns the age of a token, in milliseconds. A token is the time of its grant, in µs.
  */
 export function ageMs(token: number, now: number): number {
   return Math.max(0, Math.floor(now - token / 1_000))

@@ -11,9 +11,9 @@ export interface RecordPart<S extends object> {
   newState(): S
   /** Forgets all that has expired. */
   expire(state: S, nowMs: number): void
-  /** Returns until when the state counts, in ms of the server's time; 0 if it can be deleted now. */
+  /** Returns when the store may delete the state, in ms of the server's time; 0 means now. */
   untilMs(state: S): number
-  /** Returns the kind that uses the name, and until when. Undefined if no kind uses the name. */
+  /** Returns which kind uses the name, and until when; undefined if no kind uses the name. */
   use?(state: S): { readonly what: string; readonly untilMs: number } | undefined
 }
 
@@ -45,7 +45,7 @@ export class OpenRecord {
     return this.moment.nowMs
   }
 
-  /** Returns the state of a part, without all that has expired. */
+  /** Removes expired data from a part, and returns the state of the part. */
   part<S extends object>(part: RecordPart<S>): S {
     const opened = this.#states.get(part) as S | undefined
     if (opened !== undefined) return opened
@@ -56,8 +56,8 @@ export class OpenRecord {
   }
 
   /**
-   * Returns the server time in µs. If an earlier call for this name has returned this time or a
-   * later time, returns a larger value.
+   * Returns the server's time in µs. If necessary, returns a larger value, because each result for
+   * a name must be larger than all earlier results.
    *
    * @param reserve how many values above the result also belong to this call
    */
@@ -125,7 +125,7 @@ export function changeRecord<T>(
  * Changes the records of several names, all or nothing.
  *
  * @param callMs as in `RecordStore.transact`
- * @param change receives a function that returns the record of each of the names
+ * @param change receives a function that returns the record of a name
  */
 export function changeRecords<T>(
   store: RecordStore,

@@ -8,15 +8,14 @@ import { type Pool, type TakenPermits, takenIn } from './pool.ts'
 type Taker = readonly [owner: string, taken: TakenPermits]
 
 /**
- * A refusal of a waiting client lists the holders of at least this many permits, if there are so
- * many.
+ * A refusal to a waiting client lists holders until they have at least this many permits together.
  */
 const LISTED_PERMITS = 4
 
 /**
- * Returns when a waiting client must check again, in milliseconds from now. If another client is
- * next, this is the time at which its place may expire. Otherwise this is the end of the first
- * lease; Infinity if there is none.
+ * Returns how long a waiting client may wait before it checks again, in milliseconds. If another
+ * client is next, this is the time until the place of that client expires. Otherwise this is the
+ * time until the first lease ends; Infinity without a lease.
  */
 export function checkAgainMs(pool: Pool, client: string, now: number): number {
   const first = firstPlace(pool.queue, now)
@@ -38,7 +37,7 @@ export function someHolders(pool: Pool, now: number) {
   return ownersIn(listed, now)
 }
 
-/** @param most the largest number of permits to list, and of waiting clients */
+/** @param most lists at most this many permits, and at most this many waiting clients */
 export function permitFacts(pool: Pool, most: number, now: number): PermitFacts {
   const takers = takersOf(pool).filter(([, { endsAt }]) => endsAt > now)
   const taken = takers.reduce((sum, [, { ids }]) => sum + ids.length, 0)
@@ -66,7 +65,7 @@ function acquiredPermits(takers: readonly Taker[], most: number, now: number): A
 }
 
 /**
- * Returns these owners, each with the number of its permits and how long it has held them, in
+ * Returns for each owner how many permits it acquired, and how long it has held them, in
  * milliseconds.
  */
 function ownersIn(takers: readonly Taker[], now: number) {

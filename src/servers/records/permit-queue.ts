@@ -10,7 +10,7 @@ interface PermitPlace {
   readonly sinceUs: number
   /** The number of permits that the client's first waiter wants. */
   readonly permits: number
-  /** Until when the place counts, in milliseconds of the server's time. */
+  /** When the place expires, in milliseconds of the server's time. */
   readonly untilMs: number
 }
 
@@ -32,8 +32,7 @@ export function expirePlaces(queue: PermitQueue, now: number): void {
 }
 
 /**
- * Returns the first place that still counts. It belongs to the client that has waited longest.
- * Removes the expired places before this place.
+ * Returns the place of the client that has waited longest. Removes the expired places before it.
  */
 export function firstPlace(queue: PermitQueue, now: number): PermitPlace | undefined {
   let first: PermitPlace | undefined
@@ -63,10 +62,7 @@ export function isNext(queue: PermitQueue, client: string, sinceUs: number, now:
   return client !== '' && (first.client === client || first.sinceUs > sinceUs)
 }
 
-/**
- * Gives the client a place, which counts for `WAITING_MS`. An existing place of the client is
- * replaced.
- */
+/** Gives the client a place for `WAITING_MS`. Replaces an existing place of the client. */
 export function enterQueue(
   queue: PermitQueue,
   place: Omit<PermitPlace, 'untilMs'>,
@@ -91,7 +87,7 @@ export function goOn(queue: PermitQueue, client: string, isLast: boolean, now: n
 }
 
 /**
- * Returns the clients whose places still count, in the order in which they get permits.
+ * Returns the clients whose places have not expired, in the order in which they get permits.
  *
  * @param most the largest number of clients to read
  */

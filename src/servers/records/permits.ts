@@ -35,7 +35,7 @@ interface LeasedAttempt extends WaitBegan {
   readonly client: string
   /** True if no other call of the client waits for permits. */
   readonly isLast: boolean
-  /** The total number of permits that the server stores if no client has set a number. */
+  /** If no client has set the total number of permits, the server sets this number. */
   readonly limit?: number | undefined
 }
 
@@ -88,7 +88,7 @@ export function acquireLeased(
 /**
  * Releases all permits of the owner.
  *
- * @param client the id of the client if none of its calls waits any more; '' if a call waits
+ * @param client the id of the client if no call of the client waits; '' if a call waits
  */
 export function giveBackLeased(record: OpenRecord, owner: string, client: string): Released {
   record.refuseOthers(WHAT)
@@ -145,8 +145,8 @@ export function changeLeased(record: OpenRecord, change: PermitChange): number {
   const available = pool.available ?? 0
   const first = firstPlace(queue, record.nowMs)
   const isEnough = first !== undefined && first.permits <= available
-  // The next client also gets a message if it wants more permits than exist. The answer to its next
-  // request then tells the client so.
+  // The next client also gets a message if it wants more permits than exist, because its wait is
+  // pointless.
   if (isEnough || (first && first.permits > available + taken)) wakeClient(record, first.client)
   return stored(record, change, result)
 }

@@ -16,8 +16,7 @@ export interface TakenPermits {
   /** When the owner acquired the permits, in µs of the server's time. */
   readonly sinceUs: number
   /**
-   * The ids of the permits that the owner still holds. A release by ids removes them one by one, so
-   * there may be fewer than the owner acquired.
+   * The ids of the permits that the owner still holds. `releaseIds` may have released some permits.
    */
   readonly ids: readonly string[]
 }
@@ -106,9 +105,7 @@ export function takePermits(
   if (pool.endsAt !== FOREVER) pool.takenEndsAt = pool.endsAt
 }
 
-/**
- * Lengthens the lease of the owner's permits until `endsAt`. A longer lease stays as long as it is.
- */
+/** Lengthens the lease of the owner's permits until `endsAt`. Does not shorten a longer lease. */
 export function lengthenPermits({ taken }: Pool, owner: string, endsAt: number): void {
   const own = taken[owner]
   if (own !== undefined) taken[owner] = { ...own, endsAt: Math.max(own.endsAt, endsAt) }
@@ -153,14 +150,11 @@ export function giveBackExpired(pool: Pool, now: number): void {
 
 export interface WaitBegan {
   /**
-   * When the call began to wait, from an earlier answer, in µs of the server's time. '' if there
-   * was no earlier answer.
+   * When the call began to wait, from an earlier answer, in µs of the server's time. '' without an
+   * earlier answer.
    */
   readonly waitId: string
-  /**
-   * How long the call has waited, in milliseconds. The server uses this time only if `waitId` is
-   * ''.
-   */
+  /** How long the call has waited, in milliseconds. Used only if `waitId` is ''. */
   readonly waitedMs: number
 }
 
@@ -187,10 +181,7 @@ export function wakeClient(record: OpenRecord, client: string): void {
   record.publish(channelOf(record.rawName), client)
 }
 
-/**
- * Calls `onHint` with each message that this client is next, and when messages may have been
- * missed.
- */
+/** Calls `onHint` when this client is next, and when it may have missed messages. */
 export function listenToPool(
   store: RecordStore,
   rawName: string,

@@ -37,8 +37,8 @@ export function readWriteFacts(record: OpenRecord): ReadWriteState {
 }
 
 /**
- * Returns a holder other than the owner `but`, preferably a holder whose lease has not expired. ''
- * means that there is no such holder.
+ * Returns a holder other than the owner `but`; '' if there is none. Prefers a holder whose lease
+ * has not expired.
  */
 export function holderOf(record: OpenRecord, but: string): LastHolder {
   const holds = record.part(READ_WRITE_PART)

@@ -94,9 +94,7 @@ export function giveHold(
   lengthenHold(holds, owner, leaseMs, now)
 }
 
-/**
- * Lengthens an owner's lease to at least `leaseMs` from now. A longer lease stays as long as it is.
- */
+/** Lengthens an owner's lease to at least `leaseMs` from now. Does not shorten a longer lease. */
 export function lengthenHold(
   holds: ReadWriteHolds,
   owner: string,
@@ -122,7 +120,7 @@ export function removeHold(holds: ReadWriteHolds, owner: string): void {
  * Removes readers with an expired lease. Without a writer, the lease of the whole lock then ends
  * with the longest lease of a reader.
  *
- * @returns the number of owners that hold the lock then
+ * @returns the number of owners that still hold the lock
  */
 export function dropExpired(holds: ReadWriteHolds, now: number): number {
   let [longest, hasWriter] = [0, false]

@@ -10,8 +10,8 @@ import { isEmpty, sizeOf } from './plain-data.ts'
 export const GOES_ON = 3
 
 /**
- * The place of a waiter. All readers and writers of a client share one place, and its waiters for
- * the upgradable lock share another. An owner that waits for an upgrade has its own place.
+ * The place of a waiter. All readers and writers of a client share one place. Its waiters for the
+ * upgradable lock share a second place. An owner that waits for an upgrade has its own place.
  */
 export interface WaitingPlace {
   readonly member: string
@@ -37,7 +37,7 @@ interface QueueMembers {
 export interface ReadWriteQueue {
   readonly readers: QueueMembers
   readonly writers: QueueMembers
-  /** Until when each place counts. May contain places of a queue that has expired. */
+  /** When each place expires. May still contain places of an expired queue. */
   untilMs: { [member: string]: number }
   /** When all places have expired. */
   endsAt: number
@@ -67,18 +67,18 @@ export function expireQueue(queue: ReadWriteQueue, now: number): void {
   if (now > queue.phaseEndsAt) queue.phaseEndsAt = 0
 }
 
-/** Returns until when the queue counts, in ms of the server's time; 0 if it is empty. */
+/** Returns when the queue expires, in ms of the server's time; 0 if the queue is empty. */
 export function queueUntilMs({ readers, writers, untilMs, endsAt, phaseEndsAt }: ReadWriteQueue) {
   const ends = [readers, writers].map((one) => (isEmpty(one.byMember) ? 0 : one.endsAt))
   return Math.max(...ends, isEmpty(untilMs) ? 0 : endsAt, phaseEndsAt)
 }
 
-/** Returns the places in the queue that still count. The place with the longest wait is first. */
+/** Returns the places that have not expired. The place with the longest wait is first. */
 export function listPlaces(queue: ReadWriteQueue, of: 'read' | 'write', now: number): Waiting[] {
   return inOrder(queue, of).filter(({ member }) => counts(queue, member, now))
 }
 
-/** Returns the first place in the queue that still counts. Removes the places before it. */
+/** Returns the first place that has not expired. Removes the places before it. */
 export function firstWaiting(
   queue: ReadWriteQueue,
   of: 'read' | 'write',
@@ -106,7 +106,7 @@ function counts({ untilMs }: ReadWriteQueue, member: string, now: number): boole
  * Adds a place to its queue. If the place exists, it keeps its position.
  *
  * @param nowUs the server's time, in µs
- * @param aliveMs how long the place counts, in milliseconds from now
+ * @param aliveMs the time until the place expires, in milliseconds
  * @returns when the wait began, in µs of the server's time
  */
 export function enterPlace(
@@ -143,16 +143,16 @@ export function leaveQueue(
   return true
 }
 
-/** Returns for how much longer the place counts, in milliseconds. */
+/** Returns the time until the place expires, in milliseconds. */
 export function placeLeftMs({ untilMs }: ReadWriteQueue, member: string, now: number): number {
   return leftMs(untilMs[member] ?? now, now)
 }
 
 /**
- * True if a call that wants to read, or wants the upgradable lock, must wait because a waiter in
- * the writers' queue comes first.
+ * True if a waiter in the writers' queue comes before a call for the read lock or the upgradable
+ * lock.
  *
- * @param place the place of this call
+ * @param place the place of the call
  */
 export function isShut(
   queue: ReadWriteQueue,
@@ -173,8 +173,7 @@ function membersOf(queue: ReadWriteQueue, wanted: WaitingPlace['wanted']): Queue
  * Returns the place for an attempt.
  *
  * @param client the id of the client; '' if the attempt does not wait
- * @param beside the owner id with which the owner holds the lock as another kind; '' if the owner
- * does not hold the lock
+ * @param beside as in `ReadWriteAttempt`
  */
 export function placeOf(client: string, owner: string, beside: string): WaitingPlace {
   const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'

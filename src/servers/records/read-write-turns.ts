@@ -13,8 +13,8 @@ export const readWriteChannel = (rawName: string) => `read-write ${rawName}`
 /**
  * Ends the hold of an owner, and sends messages to the next waiters.
  *
- * @returns how many other clients receive the message that the lock is free; 0 without this
- * message, and undefined if unknown
+ * @returns how many other clients receive the message that the lock is free; 0 if the lock is not
+ * free, and undefined if unknown
  */
 export function endReadWriteHold(
   record: OpenRecord,
@@ -23,8 +23,8 @@ export function endReadWriteHold(
 ): number | undefined {
   const holds = record.part(READ_WRITE_PART)
   const { mode } = holds
-  // If this hold had the longest lease, the lease of the lock must become as short as the longest
-  // lease of the other readers.
+  // If this hold had the longest lease, the lock's lease must shrink to the longest lease of the
+  // other readers.
   const lockMs = endsInMs(lockLeft(holds, record.nowMs))
   const ownLeft = holdLeft(holds, owner, record.nowMs)
   const wasLongest = lockMs === ownLeft || lockMs - (ownLeft === 'gone' ? 0 : ownLeft) < 100
@@ -39,7 +39,7 @@ export function endReadWriteHold(
  * Sends a message to the waiters that are next: to all readers, to the first waiter of the writers'
  * queue, or to both.
  *
- * @param wasWritten true if a writer has just released the lock; then the waiting readers are next
+ * @param wasWritten true if a writer has just released the lock. Then the waiting readers are next
  */
 export function wakeReadWrite(record: OpenRecord, wasWritten = false): void {
   const { queue, byOwner } = record.part(READ_WRITE_PART)
@@ -80,8 +80,8 @@ function readersStay(record: OpenRecord, owner: string, wasLongest: boolean): bo
 }
 
 /**
- * Sends the message that the lock is free. After a writer, this means free to read. Then sends
- * messages to the next waiters.
+ * Sends the message that the lock is free. After a writer, the lock may be free only for readers.
+ * Then sends messages to the next waiters.
  */
 function wakeAll(record: OpenRecord, wasWritten: boolean): void {
   dropExpired(record.part(READ_WRITE_PART), record.nowMs)

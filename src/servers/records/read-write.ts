@@ -34,17 +34,17 @@ const GONE = { kind: 'gone' } as const
 export interface ReadWriteAttempt {
   readonly owner: string
   /**
-   * Another owner id of the same owner, which holds the lock as another kind; '' if there is none.
+   * The owner id with which this owner already holds another side of the lock. '' if there is none.
    */
   readonly beside: string
   /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
-  /** How long a place counts after a refusal, in milliseconds. */
+  /** How long the server keeps a place after a refusal, in milliseconds. */
   readonly aliveMs: number
   readonly isLast: boolean
 }
 
-/** Acquires the lock for a reader, or for the owner of the upgradable lock. */
+/** Acquires the read lock or the upgradable lock. */
 export function acquireToRead(
   record: OpenRecord,
   attempt: ReadWriteAttempt,
@@ -172,7 +172,7 @@ export function lowerReadWrite(
   if (hold === undefined || (isWriter(owner) && token !== '' && lastToken(record) > token)) {
     // An upgrade waits under the owner id, not under the client id.
     const hasLeft = leaveQueue(holds.queue, { ...place, member: owner }) || isLast
-    // The place that was removed may have been the first, so the next waiter gets a message.
+    // The removed place may have been the first, so the next waiter gets a message.
     if (hasLeft && holds.mode !== 'write') {
       dropExpired(holds, record.nowMs)
       wakeReadWrite(record)

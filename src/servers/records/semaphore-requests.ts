@@ -60,7 +60,7 @@ class RecordSemaphores implements SemaphoreServer {
 
   /**
    * Called when the client does not use the answer. The server must remember the request, because
-   * the client will undo it.
+   * the client will undo the request.
    */
   unacknowledge(rawName: string, id: string): void {
     this.#answered.get(rawName)?.delete(id)

@@ -25,12 +25,12 @@ import { forgetResults, prolongResult, resultOf, storeResult } from './stored-re
 
 const WHAT = WHAT_HAS_IT.semaphore
 
-/** A request whose result is stored, so that its copies change nothing. */
+/** A request that counts once: the server stores its result, so copies change nothing. */
 export interface StoredChange {
   readonly id: string
   /** How long the server stores the result, in milliseconds. */
   readonly keptMs: number
-  /** The ids of earlier requests whose answers the client has. */
+  /** The ids of earlier requests. The server may forget their results. */
   readonly answered: Iterable<string>
 }
 
@@ -83,7 +83,7 @@ export function acquirePermits(
  * Gives back the permits that an acquisition took, if it took any.
  *
  * @param request the acquisition; its `keptMs` is 0 if no copy of the acquisition can still run
- * @param client the id of the client if none of its calls waits any more; '' if a call waits
+ * @param client the id of the client if no call of the client waits; '' if a call waits
  */
 export function giveBackPermits(
   record: OpenRecord,
@@ -112,7 +112,8 @@ export function removeWaiter(record: OpenRecord, client: string): void {
 }
 
 /**
- * Adds to the number of available permits. Returns false if the semaphore must exist and does not.
+ * Adds to the number of available permits. Returns false if `ifExists` is true and the semaphore
+ * does not exist.
  */
 export function addFreePermits(
   record: OpenRecord,

@@ -67,10 +67,7 @@ export function giveLock(record: OpenRecord, owner: string, leaseMs: number): vo
   record.part(LOCK_PART).holder = { owner, holds: 1, endsAt: record.nowMs + leaseMs }
 }
 
-/**
- * Lengthens the holder's lease to at least `leaseMs` from now. A longer lease stays as long as it
- * is.
- */
+/** Lengthens the holder's lease to at least `leaseMs` from now. Does not shorten a longer lease. */
 export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
   const { holder } = record.part(LOCK_PART)
   if (holder === null) return
