@@ -32,7 +32,7 @@ export interface KindHost {
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M
-  /** Returns the holds and waits of this kind that belong to no lock. For example, a call that awaits a latch. */
+  /** Returns the holds and waits of this kind that belong to no lock, such as a call that awaits a latch. */
   holdings?(): Partial<Holdings>
   /** Called when the client begins to drain. The promise resolves when the `holdings` of this kind contain no hold. */
   drain?(): Promise<void> | void

@@ -100,7 +100,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#state === 'live'
   }
 
-  /** The reason if the hold was lost or ended early. Undefined while it is live, and after an ordinary release. */
+  /** The reason if the hold was lost or ended early. Undefined for a live hold, and after an ordinary release. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss

@@ -107,7 +107,7 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Extends the lease so that it lasts at least this long from now, even a fixed lease. It never shortens the lease.
+   * Extends the lease to at least `leaseMs` milliseconds from now, even a fixed lease. Never shortens the lease.
    *
    * @param leaseMs a positive whole number of milliseconds
    * @returns rejects with {@link LeaseLostError} if the lock is no longer held. Rejects with {@link

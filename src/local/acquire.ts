@@ -47,8 +47,8 @@ function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
 }
 
 /**
- * Begins the acquisition when the renewal thread is ready. No request is sent before that, because
- * no thread could renew the lease.
+ * Begins the acquisition when the renewal thread is ready. Before that, the thread could not renew
+ * the lease.
  */
 async function startWhenReady(
   ready: Promise<void>,

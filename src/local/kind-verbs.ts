@@ -10,8 +10,8 @@ export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'lower' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
   /**
-   * Identifies the subscription of these requests. Kinds whose waiters receive the same messages
-   * have the same object. Undefined if only one kind receives the messages.
+   * Kinds whose waiters receive the same messages have the same object here, and share one
+   * subscription. Undefined if only this kind receives the messages.
    */
   readonly listensWith?: object
   /**

@@ -156,7 +156,7 @@ export class LocalLock extends Linked<LocalLock> {
     waiters.remove(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.waitEnded(this)
-      // If all requests have answers, the health tells later waiters nothing.
+      // If all requests have answers, later waiters can begin with a new health.
       if (this.#health?.isClear) this.#health = undefined
     }
     // No waiter needs to start now. When the last task ends, `tasksEnded` is called.

@@ -62,8 +62,8 @@ export interface HoldfastOptions {
    */
   keyPrefix?: string
   /**
-   * The name of this client for people. `inspect()` shows the name if the client waits for a fair lock. Candidates in
-   * elections that have no label of their own also use this label.
+   * The name of this client for people. `inspect()` shows the name if the client waits for a fair lock. Candidates
+   * without a label of their own also use this label.
    *
    * @default the host's name and the process id, `host:4711`
    */
@@ -143,8 +143,8 @@ export interface HoldfastOptions {
 /** The options of `getLock`. */
 export interface GetLockOptions {
   /**
-   * The owner of all acquisitions through this object, from `holdfast.owner()`. Without this option, the owner is the
-   * owner of the frame in which the code runs. Outside all frames, each acquisition has its own owner.
+   * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the owner is that
+   * of the frame in which the code runs. Outside all frames, each acquisition has its own owner.
    */
   owner?: Owner
 }

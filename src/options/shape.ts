@@ -16,7 +16,7 @@ interface RuleOr<T, D> {
   readonly usual: D
 }
 
-/** The options of a call. The default of an option that is only a rule is undefined. */
+/** The options of a call. If an option is only a rule, its default is undefined. */
 type Shape = Readonly<Record<string, Rule<unknown> | RuleOr<unknown, unknown>>>
 
 /** The checked value of each option, in a new object. */
