@@ -102,7 +102,7 @@ export class LocalLocks {
   /**
    * Sends a request that changes no hold. Repeats the request after temporary failures.
    *
-   * @param failed what failed, as words for the error, or a function that returns these words
+   * @param failed the failed step in the words of the error, or a function that returns these words
    */
   async request<T>(
     lockName: string,

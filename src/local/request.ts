@@ -137,8 +137,8 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
 }
 
 /**
- * Abandons the waiter's owner id. The client releases the id in the background if a request with
- * this id may still be granted, or if the server's queue may contain the id.
+ * Abandons the waiter's owner id. A late request with this id may still be granted, or the server's
+ * queue may contain the id. If so, the client releases the id in the background.
  */
 export function abandonId(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter

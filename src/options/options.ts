@@ -143,8 +143,8 @@ export interface HoldfastOptions {
 /** The options of `getLock`. */
 export interface GetLockOptions {
   /**
-   * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the owner is that
-   * of the frame in which the code runs. Outside all frames, each acquisition has its own owner.
+   * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the frame in which
+   * the code runs decides the owner. Outside all frames, each acquisition has its own owner.
    */
   owner?: Owner
 }
