@@ -11,7 +11,7 @@ export interface BarrierMethods {
    * continue, and the next round begins.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must count the parties
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`, because one server must count the parties
    */
   getCyclicBarrier(name: string): CyclicBarrier
 }

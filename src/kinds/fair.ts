@@ -9,8 +9,8 @@ import { type KindDescriptor, needsOneServer } from './kind.ts'
 export interface FairMethods {
   /**
    * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. The fair lock and the
-   * `getLock` lock of the same name exclude each other. Callers of `getLock`, and of Redisson, do not queue: they may
-   * acquire the lock when it is free.
+   * `getLock` lock of the same name exclude each other. Callers of `getLock` and of Redisson do not wait in the queue:
+   * they may acquire the lock when it is free.
    *
    * A process keeps its place in the queue while it runs. If the process crashes, the queue skips its place. If the
    * process at the head of the queue is frozen, it delays the queue by 1.5 s and keeps its place.

@@ -6,15 +6,14 @@ import type { Owners } from '../owner/owners.ts'
 import type { ServerKind } from '../servers/server-kind.ts'
 import type { ServerWords } from '../servers/server-words.ts'
 
-/** The parts of a client that its kinds use. */
+/** The parts of a client that the code of a kind uses. */
 export interface KindHost {
   readonly owners: Owners
   readonly backend: Backend
   readonly label: string
   readonly outageMs: number
   /**
-   * Returns the requests of a kind to the server; undefined if the server does not support the
-   * kind.
+   * Returns the requests that locks of this kind send to the server. Undefined if the server does not support the kind.
    */
   requests<R extends object>(kind: ServerKind<R>): R | undefined
   /**
@@ -33,11 +32,9 @@ export interface KindHost {
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M
-  /** Returns the holds and waits of this kind that belong to no lock. For example, a call that awaits a latch. */
+  /** Returns the holds and waits of this kind that belong to no lock, such as a call that awaits a latch. */
   holdings?(): Partial<Holdings>
-  /**
-   * Called when the client begins to drain. The promise resolves when `holdings` contains no hold.
-   */
+  /** Called when the client begins to drain. The promise resolves when the `holdings` of this kind contain no hold. */
   drain?(): Promise<void> | void
   /** Called when the client closes. The client itself closes the locks of this kind. */
   shutDown?(): Promise<void> | void
@@ -55,10 +52,10 @@ export interface KindDescriptor<M extends object> {
 }
 
 /**
- * Throws if the call has more arguments than the name. Methods with similar names accept more arguments, but this
- * method would ignore them.
+ * Throws if the call has arguments after the name, because the method would ignore them.
  *
  * @param get the name of the method
+ * @param others the arguments after the name
  * @param how the advice in the error
  */
 export function assertAlone(get: string, others: readonly unknown[], how: string): void {
@@ -80,8 +77,8 @@ export function needsOneServer(
 }
 
 /**
- * Makes the error for a semaphore on independent masters. There, majorities cannot limit the number
- * of holders. The error gives an example.
+ * Makes the error for a semaphore on independent masters. The error explains with an example that majorities cannot
+ * count permits.
  */
 export function semaphoreNeedsOneServer(name: string, words: ServerWords): InvalidArgumentError {
   return needsOneServer(

@@ -10,7 +10,7 @@ export interface LatchMethods {
    * Returns a count-down latch, for which many callers can wait. The latch opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`, because one server must hold the count
    */
   getCountDownLatch(name: string): CountDownLatch
 }

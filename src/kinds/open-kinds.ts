@@ -52,7 +52,7 @@ export class OpenKinds {
     await Promise.all(this.#open.map((kind) => kind.drain?.()))
   }
 
-  /** Closes everything of the kinds except their locks, which the client itself closes. */
+  /** Called when the client closes. The client itself closes the locks of these kinds. */
   async shutDown(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.shutDown?.()))
   }

@@ -12,9 +12,8 @@ interface ExpiringHold extends Dated {
 export class Alarm {
   readonly #clock: Clock
   /**
-   * The holds in the order of their expiry. A renewal does not change the entry of a hold, so the
-   * time of an entry may be too early. When the entry is due, the alarm reads the real expiry of
-   * the hold.
+   * The holds, ordered by the time at which each may expire. A renewal does not change this time,
+   * so the alarm reads the real expiry when the time comes.
    */
   readonly #deadlines = new Deadlines<ExpiringHold>()
   #timer: Timer | undefined
@@ -43,8 +42,8 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  // The alarm moves the timer only to an earlier time. After renewals and releases the timer fires
-  // too early, and is then set again for the next hold.
+  // Sets the timer if it would fire after `at`. A renewal or a release does not move the timer, so
+  // it may fire too early. The alarm then sets the timer for the next hold.
   #set(at: number): void {
     if (at >= this.#at) return
     this.#clock.clear(this.#timer)

@@ -5,8 +5,8 @@ import { Printed } from '../kit/printed.ts'
 import type { StoredLease } from '../owner/lease-holder.ts'
 
 /**
- * The value of `#released` for a lease that an `unlock()`, perhaps of another task, has ended. So a
- * later `release()` resolves with false.
+ * The value of `#released` after an `unlock()` has ended the lease. A later `release()` of the lease then resolves with
+ * false.
  */
 const ENDED = Promise.resolve(false)
 
@@ -51,15 +51,15 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   abstract remaining(): number
 
   /**
-   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. For several locks, the call
-   * releases each lock, even when the release of another lock fails. A further call returns the same promise and
-   * changes nothing.
+   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. A further call returns the
+   * same promise and changes nothing. For several locks, the call releases each lock, even if the release of another
+   * lock fails.
    *
-   * @returns true if the lock was still held; for several locks, if all of them were still held. False if a lease had
-   * been lost before. The loss is not an error here, so that a `release()` in a `finally` does not hide the error of
-   * the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release within
-   * `outageMs`, or with `NotReleasedError` for several locks. The client then retries in the background, and the lock
-   * ends with its lease at the latest.
+   * @returns true if the lock was still held; for several locks, true if all of them were still held. False if a lease
+   * had been lost before. The loss is not an error here, so that a `release()` in a `finally` does not hide the error
+   * of the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release
+   * within `outageMs`. For several locks, rejects with `NotReleasedError` instead. The client then repeats the release
+   * in the background, and the hold ends with its lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#releaseOnce()
@@ -84,8 +84,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if this lease is for several locks, and one of the locks was lost. Code reads this property after `release()`
-   * has rejected because of another lock.
+   * True if this lease is for several locks, and one of them was lost. If `release()` rejects because of another lock,
+   * this property still tells that a lock was lost.
    *
    * @internal
    */
@@ -94,8 +94,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * Called when an `unlock()`, perhaps of another task, has released this lease. Aborts the signal
-   * of the lease, because code may still rely on the lease.
+   * Called when an `unlock()` has released this lease, perhaps in another task. Aborts the signal of the lease, because
+   * code may still rely on the lease.
    *
    * @internal
    */

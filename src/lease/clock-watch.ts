@@ -3,8 +3,8 @@ import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/cloc
 const CHECK_MS = 250
 
 /**
- * Between two checks, one clock may advance by at most this many milliseconds more than the other
- * clock. With a greater difference, the clocks disagree.
+ * The clocks disagree if their advances between two checks differ by more than this many
+ * milliseconds.
  */
 export const DISAGREEMENT_MS = 250
 

@@ -7,15 +7,15 @@ import type { Hold } from './hold.ts'
 import { limitWords } from './loss.ts'
 
 /**
- * The watch records at least this many lines of a stack. Node.js records 10 lines by default. All
- * of these lines could be lines of Holdfast, which the warning leaves out.
+ * The watch records at least this many lines of a stack. Node.js records 10 lines by default, and
+ * all of them could be lines of Holdfast. The warning leaves out lines of Holdfast.
  */
 const STACK_LINES = 20
 
 /**
  * The watch converts the stack of a lease to text after this many milliseconds. The conversion is
- * slower than all other steps of a lock, so short holds avoid it. Before the conversion, the stack
- * may keep the objects of its calls in memory.
+ * slower than all other steps of a lock, so shorter holds skip it. Before the conversion, the stack
+ * may keep objects of the program in memory.
  */
 const WRITE_DOWN_MS = 250
 
@@ -26,8 +26,8 @@ const WRITE_DOWN_MS = 250
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the stack without the lines of Holdfast at its beginning, and without the lines of
- * Node.js between them. The first line of the result is the code that called Holdfast.
+ * Returns the lines of the stack, beginning with the code that called Holdfast. Leaves out the
+ * earlier lines: lines of Holdfast, and lines of Node.js between them.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')

@@ -12,8 +12,8 @@ export interface HoldKind {
    */
   readonly isCounted?: true
   /**
-   * Set if waiters of this kind do not wait behind waiters of other kinds in this client, because
-   * the server decides their order.
+   * Set if the server decides the order of the waiters of this kind. In this client, such waiters
+   * do not wait behind waiters of other kinds.
    */
   readonly waitsAside?: true
   /** The words for this kind in error messages; by default the words for a lock. */
@@ -21,8 +21,8 @@ export interface HoldKind {
   /** The number of permits of each hold; undefined for locks. */
   readonly permits?: number
   /**
-   * Set if the client renews the leases of this kind with requests of their own. The renewal thread
-   * does not renew these leases.
+   * Set if the client renews the leases of this kind by separate requests. The renewal thread does
+   * not renew these leases.
    */
   readonly renewal?: object | undefined
 }

@@ -30,9 +30,9 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lastToken: number
   /** The hold that got the lock from this hold without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** When the call of this hold began (monotonic clock), if a hand-over without a request made it; otherwise 0. */
+  /** For a hold from a hand-over without a request: when its call began, on the monotonic clock. 0 for other holds. */
   askedAt = 0
-  /** True if no re-entry and no `extend()` has sent a request. Otherwise a hand-over needs a request. */
+  /** False after the request of a re-entry or an `extend()`. A hand-over of this hold then needs a request. */
   untouched = true
   readonly kind: HoldKind
   /** The longest lease that was requested for this hold, in milliseconds. */
@@ -55,11 +55,11 @@ export class Hold extends Linked<Hold> implements Dated {
   drainMs: number | undefined
   /** When the hold was lost, on the monotonic clock; undefined if it was not lost. */
   lostAt: number | undefined
-  /** The list in which `unlock()` finds the leases of this hold. After a loss, sweeps check this list. */
+  /** The list in which `unlock()` finds the leases of this hold. After a loss, a timer later removes lost leases. */
   keptIn: { sweepLater(): void } | undefined
-  /** Receives the end of the hold. Set when the hold is reported. */
+  /** The observation of this hold and its end. `UNOBSERVED` until the client has reported the hold. */
   observation: HoldObservation = UNOBSERVED
-  /** Latest time at which a late request with this owner id may run, on the monotonic clock; 0 for none. */
+  /** Until when a late request with this owner id may run on the server, on the monotonic clock; 0 if none may run. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -100,7 +100,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#state === 'live'
   }
 
-  /** The reason if the hold was lost or ended early. Undefined while it is live, and after an ordinary release. */
+  /** The reason if the hold was lost or ended early. Undefined for a live hold, and after an ordinary release. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
@@ -180,7 +180,7 @@ export class Hold extends Linked<Hold> implements Dated {
     const sentAt = backing?.provedAt()
     if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
     const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
-    // The older proof stays if its validity ends later, because its lease may have been longer.
+    // If the older lease was longer, its validity may end later. Then the older proof stays.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
@@ -205,7 +205,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Marks the hold as lost, even after its release: the server may have lost the hold before. */
+  /** Marks the hold as lost, even after its release, because the server may have lost the hold before. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)
@@ -235,7 +235,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** Aborts the signal of a hold that an `unlock()`, perhaps of another task, has ended. */
+  /** Called when an `unlock()` has ended this hold, perhaps in another task. Aborts the signal. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -18,8 +18,8 @@ export const LEASE_MEMBERS = [
 ] as const
 
 /**
- * One acquisition of a lock. The holder's own clocks decide how long it is valid. `release()` ends exactly this
- * acquisition, once.
+ * One acquisition of a lock. The holder's own clocks decide how long the lease is valid. `release()` ends only this
+ * acquisition.
  */
 export interface Lease extends Pick<HeldLease, (typeof LEASE_MEMBERS)[number]> {}
 
@@ -46,8 +46,8 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * The owner as Redis stores it: `<clientId>:<owner>`, a field of the lock's hash. After a hand-over inside the client
-   * without a request, the owner is the same as before, but `token` is greater.
+   * The owner as Redis stores it: `<clientId>:<owner>`, a field of the lock's hash. If the client hands the lock over
+   * without a request, the next lease has the same `owner` and a greater `token`.
    */
   get owner(): string {
     return this.#hold.id.wireOwner
@@ -56,17 +56,17 @@ export abstract class HeldLease extends BaseLease {
   /**
    * The fencing token: greater than the token of every earlier hold of this lock. All acquisitions of one hold have the
    * same token. The token is a safe integer until the year 2255. On the upgradable side of a read-write lock, the token
-   * rises with each write of the owner, so read it when you use it.
+   * rises with each write of the owner. So read the token when you use it.
    */
   get token(): number {
     return this.#hold.token
   }
 
   /**
-   * Aborts with a {@link LeaseLostError} when the lease is lost. If the lease expires and the event loop is not blocked,
-   * the signal aborts shortly before the server can grant the lock to another owner. Aborts with a `ClosedError` when
-   * the client is closed. The signal does not abort after an ordinary release, but it aborts after an `unlock()` that
-   * may belong to another task.
+   * Aborts with a {@link LeaseLostError} when the lease is lost. If the lease expires and the event loop is not
+   * blocked, the signal aborts shortly before the server can grant the lock to another owner. Aborts with a
+   * `ClosedError` when the client is closed. An ordinary release does not abort the signal. An `unlock()` that may
+   * belong to another task aborts the signal.
    *
    * `aborted` checks the clocks each time you read it. So it is correct even after a blocked event loop, a stopped
    * process or a suspended machine.
@@ -77,9 +77,9 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * Aborts with a `ReleaseRequestedError` when another client or an operator asks for the release of the lock. The
-   * lease continues, and the holder may ignore the request. The client receives requests from a moment after the first
-   * read of this property. If no code has read this property, and the event `releaseRequested` has no listener, the
-   * requester receives no confirmation.
+   * lease continues, and the holder may ignore the request. When code first reads this property, the client subscribes
+   * to requests, which takes a moment. If no code has read this property, and the event `releaseRequested` has no
+   * listener, the requester receives no confirmation.
    */
   abstract readonly releaseRequested: AbortSignal
 
@@ -93,10 +93,10 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Throws unless the lease is valid. Call this method right before an important write.
+   * Throws if the lease is not valid. Call this method right before an important write. The check does not guarantee
+   * that the write arrives in time, so pass the {@link token} with the write.
    *
-   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. The check
-   * does not guarantee that the *next* write arrives in time. So pass the {@link token} with the write.
+   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released
    */
   assertValid(): void {
     this.assertNotReleased()
@@ -107,7 +107,7 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Extends the lease so that it lasts at least this long from now, even a fixed lease. It never shortens the lease.
+   * Extends the lease to at least `leaseMs` milliseconds from now, even a fixed lease. Never shortens the lease.
    *
    * @param leaseMs a positive whole number of milliseconds
    * @returns rejects with {@link LeaseLostError} if the lock is no longer held. Rejects with {@link
@@ -126,9 +126,9 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. It does
-   * nothing for a released lease, and does not report a loss again that {@link assertValid} or {@link extend} has
-   * reported. An error of the block is not hidden: JavaScript makes a `SuppressedError` of both.
+   * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. Does
+   * nothing for a released lease. Does not reject if {@link assertValid} or {@link extend} has already reported the
+   * loss. If the block throws too, JavaScript makes a `SuppressedError` of both errors.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.reported) return

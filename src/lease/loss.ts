@@ -40,8 +40,8 @@ export function lossOf(hold: LostHold, reason: LossReason, how: string): LeaseLo
 }
 
 /**
- * True if the validity of the hold ended because its limit was near. The last lease then lasted
- * until the limit, and the watchdog does not renew a lease beyond the limit.
+ * True if the hold ended because the watchdog does not renew a lease beyond the limit of the hold.
+ * The last lease then lasted until the limit.
  *
  * @param overAt when the validity ended, on the monotonic clock
  */

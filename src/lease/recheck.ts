@@ -1,7 +1,7 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Checks items again after a delay. An item that already waits for its check is not added again.
+ * Checks items again after a delay. `add` ignores an item that already waits for its check.
  * Otherwise each tick during an outage would start another series of checks.
  */
 export class Recheck<T> {

@@ -42,15 +42,15 @@ export class RenewalTimer<H extends Renewed<H>> {
 
   /**
    * Yields groups of these holds, each with the lease to request in milliseconds. A hold near its
-   * limit requests only the time until the limit. If its lease already lasts until the limit, the
-   * lease to request is 0, which only checks the hold.
+   * limit requests only the time until the limit. If the present lease already lasts until the
+   * limit, the hold requests a lease of 0, which only checks the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // The validity is shorter than the lease by this margin. So the current lease lasts until the
-    // limit if the remaining validity plus the margin reaches `leaseMs`.
+    // A lease is longer than its validity by this margin. So the current lease lasts until the
+    // limit if the remaining validity plus the margin is at least `leaseMs`.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

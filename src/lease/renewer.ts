@@ -7,7 +7,7 @@ export type RenewalAnswer =
   | { readonly kind: 'lost' }
   | { readonly kind: 'unknown'; readonly cause: Error }
 
-/** Renews and checks leases. Because the watchdog uses this interface, it depends on no server. */
+/** Renews and checks leases. The watchdog knows only this interface, and depends on no server. */
 export interface Renewer<H> {
   /**
    * Splits the holds into groups. The watchdog sends at least one request for each group, so a slow

@@ -8,8 +8,8 @@ export interface HoldId {
 }
 
 /**
- * The proof of a lease: from `sentAt`, when the successful request was sent, the lease is valid for
- * `validForMs` milliseconds.
+ * The proof of a lease. The lease is valid for `validForMs` milliseconds from `sentAt`, when the
+ * successful request was sent.
  */
 export interface Proof {
   readonly sentAt: Moment

@@ -104,8 +104,8 @@ export class Watchdog {
   }
 
   /**
-   * Returns how long the event loop was blocked when the validity of the hold ended, in milliseconds. Undefined if the
-   * stall was too short to prevent a renewal, or if no renewal was due.
+   * Returns how long the event loop was blocked when the validity of the hold ended, in milliseconds. Undefined if no
+   * renewal was due, or if the stall was too short to prevent a renewal.
    */
   stalledMs(hold: Hold): number | undefined {
     const { renewMs, proof } = hold
@@ -162,8 +162,8 @@ export class Watchdog {
     return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
-  // The timers stop at the next tick or clock check, and not directly after the last hold. So a series of short holds
-  // does not create new timers for each hold.
+  // Stops all timers if there is no hold. The release of the last hold does not call this method. So a series of short
+  // holds keeps the same timers.
   #stopIfIdle(): void {
     if (this.#fixed.size > 0) return
     for (const { holds } of this.#timers.values()) if (holds.size > 0) return

@@ -5,8 +5,8 @@ import { leaseBehind } from './base-lease.ts'
 
 /**
  * Runs the work, and then releases the lease even if the work has failed. If the lease ended before
- * this release, rejects with the reason. If the work has failed too, its error is the `cause` of
- * the reason.
+ * this release, rejects with the reason of its end. If the work has failed too, its error is the
+ * `cause` of that reason.
  */
 export async function workAndRelease<T>(
   handle: object,
@@ -31,8 +31,8 @@ export async function workAndRelease<T>(
 }
 
 /**
- * True if the error reports the loss. The error may also be another object with the same lock and
- * token.
+ * True if both errors report the same loss. They are then the same object, or have the same lock
+ * and token.
  */
 export function isOfLoss(error: unknown, loss: unknown): boolean {
   if (error === loss) return true

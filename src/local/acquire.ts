@@ -12,7 +12,7 @@ const NOT_STARTED = 'the watchdog thread had not been started yet'
  * Returns the lease, or null if the waiter did not acquire the lock within `waitMs`. Rejects if the
  * waiter fails or the call is aborted.
  *
- * @param observed the observation that has started this call; undefined before that
+ * @param observed the observation of this call if it has started; otherwise undefined
  */
 export function acquire(
   lock: LocalLock,
@@ -36,8 +36,8 @@ export function acquire(
 }
 
 /**
- * True if the call ended before its first request. The observer may have aborted the call before
- * the waiter listened to the signal, or closed the client.
+ * True if the call ended before its first request. The observer may have closed the client, or
+ * aborted the call before the waiter listened to the signal.
  */
 function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
   const { signal } = waiter.request
@@ -47,8 +47,8 @@ function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
 }
 
 /**
- * Begins the acquisition when the renewal thread is ready. No request is sent before that, because
- * no thread could renew the lease.
+ * Begins the acquisition when the renewal thread is ready. Before that, the thread could not renew
+ * the lease.
  */
 async function startWhenReady(
   ready: Promise<void>,
@@ -57,7 +57,7 @@ async function startWhenReady(
 ): Promise<void> {
   const { words } = waiter.request.kind
   lock.tasks.started()
-  // The client has not asked the server yet, so the wait timeout cannot name a holder.
+  // If the wait times out now, the error names no holder, because no request was sent yet.
   waiter.notYet = (what) =>
     unavailableError(
       lock.name,

@@ -25,7 +25,7 @@ import type { ServerConnection } from './server-connection.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
-/** The parts of one client that all its locks share, on all of its servers and quorums. */
+/** The parts of one client that its locks on all servers and quorums share. */
 export interface SharedParts {
   readonly owners: Owners
   readonly frames: Frames
@@ -145,10 +145,10 @@ export class Backend {
   async shutDown(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.shutDown()
     if (this.#server.everUp) {
-      // Requests without an answer time out during the extra 50 ms. So their outcome is known
-      // before the client waits for background releases.
+      // The extra 50 ms let requests without an answer time out. So their outcome is known before
+      // the client waits for background releases.
       await within(this.#closeMs + 50, released)
-      // If the event loop was blocked, requests that have timed out are rejected only in the next
+      // After a blocked event loop, requests that have timed out are rejected only in the next
       // turn.
       await turn()
       await within(this.#closeMs, this.#server.quiet())

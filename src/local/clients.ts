@@ -25,7 +25,8 @@ interface ClientServices {
 
 /**
  * Finds the label and the process of clients. Sources are this client, the other clients of this
- * process, and the server. Answers of the server are remembered, because they never change.
+ * process, and the server. `Clients` remembers the answers of the server, because they never
+ * change.
  */
 export class Clients {
   readonly #presence: Presence
@@ -57,7 +58,7 @@ export class Clients {
   }
 
   /**
-   * Tells where the client of this owner is. `here` means this client. `process` means another
+   * Returns where the client of this owner is. `here` means this client. `process` means another
    * client of this process. `elsewhere` means any other client.
    */
   nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
@@ -86,8 +87,8 @@ export class Clients {
   }
 
   /**
-   * Sends one background request about the client of this owner. Returns undefined if no request is
-   * needed or allowed now. The promise never rejects.
+   * Sends one background request about the client of this owner. Returns undefined if {@link
+   * mayLearn} is false for this owner. The promise never rejects.
    */
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
@@ -108,8 +109,8 @@ export class Clients {
       await this.fetchInfo(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // If the login has no right to ask, the client stops these requests forever, because each
-      // refusal adds a line to the server's log.
+      // If the login has no right to ask, the client never asks again, because each refusal adds a
+      // line to the server's log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

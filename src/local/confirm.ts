@@ -49,13 +49,13 @@ export async function confirmed<A extends WaiterAnswer>(
   waiter.notYet = undefined
   open.finish()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
-  // The server has granted the lock. A value above 0 makes `abandonId` release the grant.
+  // The server has granted the lock. Because this value is above 0, `abandonId` releases the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {
-    // The waiter abandons its owner id first. So the release is sent before the request of the next
-    // waiter of this client.
+    // The waiter abandons its owner id first, so that the release is sent before the request of the
+    // next waiter of this client.
     abandonId(lock, waiter)
     waiter.reject(new NotDurableError(lock.name, answer, request.kind.words))
     return nothing
@@ -68,5 +68,5 @@ export async function confirmed<A extends WaiterAnswer>(
 
 const GONE = 'the lock was granted, but was gone before the replicas confirmed it'
 
-/** Stands for the confirmation if the waiter settles before the confirmation arrives. */
+/** The result if the waiter settles before the confirmation arrives. */
 const wantedNoMore = (): Confirmation => ({ kind: 'gone' })

@@ -20,9 +20,7 @@ export class Draining {
     if (this.#inUse.size === 0) this.#resolve()
   }
 
-  /**
-   * Called when the lock becomes idle. Locks that became used after the drain began do not count.
-   */
+  /** Called when the lock becomes idle. The drain ignores locks that were idle when it began. */
   free(lock: Used): void {
     if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#resolve()
   }

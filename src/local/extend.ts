@@ -12,7 +12,7 @@ export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Prom
 }
 
 /**
- * Like {@link extend}, but returns false instead of rejecting if the hold has ended.
+ * Like {@link extend}, but does not reject if the hold has ended.
  *
  * @param longestCallMs the longest time limit of one request, in milliseconds; Infinity means no
  *   extra limit
@@ -29,10 +29,10 @@ export async function lengthen(
   for (hold.loseIfOver(); hold.live; ) {
     const sentAt = clock.now()
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
-    // The request may reach the server even if its answer is lost. So a hand-over of this hold now
-    // needs a request.
+    // The request may reach the server even if its answer is lost. So from now on, a hand-over of
+    // this hold needs a request.
     hold.untouched = false
-    // A retry is sent later, so it gets a shorter lease if the limit of the hold is near.
+    // A retry is nearer to the limit of the hold, so it may request a shorter lease.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)
     hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
     const [remaining] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)

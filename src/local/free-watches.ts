@@ -27,8 +27,8 @@ export class FreeWatches {
   }
 
   /**
-   * Resolves with null if the lock did not become free within `limits`. Otherwise resolves when the
-   * lock is free. `waited` is false if the first check found the lock free.
+   * Resolves when the lock is free. `waited` is false if the first check found the lock free.
+   * Resolves with null if the lock did not become free within `limits`.
    */
   whenFree<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
     const watch = this.#watchOf(lock)
@@ -55,8 +55,8 @@ export class FreeWatches {
   }
 
   /**
-   * True if this client watches the lock, and its subscription is confirmed. The client then
-   * receives a message for each release.
+   * True if this client watches the lock, and the subscription of the watch is confirmed. The
+   * client then receives a message for each release.
    */
   listens(rawName: string): boolean {
     if (this.#all.size === 0) return false

@@ -9,7 +9,7 @@ const LONGEST_MS = 5
 export const RESERVE = MOST_ACQUISITIONS - 1
 
 /**
- * A client whose turn has ended pauses for `least` milliseconds plus a random part of `spread`
+ * After its turn, a client pauses for `least` milliseconds plus a random part of `spread`
  * milliseconds. Other clients send their requests during the pause.
  */
 const STEP_BACK_MS = { least: 1, spread: 1 }
@@ -18,20 +18,19 @@ const LONGEST_POLITENESS_MS = 1_000
 
 /**
  * After hand-overs for this many milliseconds, the client pauses even if the server counts no other
- * waiters. Some waiters of other clients cannot subscribe and only poll, so the server does not
- * count them.
+ * waiters. The server does not count waiters that cannot subscribe and only poll.
  */
 const UNBROKEN_MS = 1_000
 /**
- * The pause after hand-overs for `UNBROKEN_MS`. The pause lasts for the share `part` of the time of
- * the hand-overs, at most `longestMs` milliseconds.
+ * The pause after hand-overs for `UNBROKEN_MS` takes the share `part` of the time of the
+ * hand-overs, but at most `longestMs` milliseconds.
  */
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * Limits one client's turn at a lock, from its first acquisition until other clients get a chance.
- * Without a limit, the client could hand the lock over forever. After its turn, the client pauses
- * for about as long as the turns of the other clients take.
+ * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends when other
+ * clients get a chance. Without a limit, the client could hand the lock over forever. After its
+ * turn, the client pauses for about as long as the turns of the other clients take.
  *
  * Measured with `node bench/probes/lock/hand-over.mjs`.
  */
@@ -41,8 +40,8 @@ export class HandOverBudget {
   #releasedAt = 0
   #politeUntil = 0
   /**
-   * The time since which no other client had a chance to acquire the lock, on the monotonic clock.
-   * Undefined after a release that lets any client acquire the lock.
+   * Since when no other client could acquire the lock, on the monotonic clock. Undefined after a
+   * release that lets any client acquire the lock.
    */
   #unbrokenSince: number | undefined
   #awayUntil = 0
@@ -60,8 +59,8 @@ export class HandOverBudget {
       this.#acquisitions = 0
     }
     this.#acquisitions += 1
-    // A call that does not wait may acquire the lock during the pause. Then the polling waiters had
-    // no chance, so `#unbrokenSince` stays.
+    // If this client acquired the lock during its pause, the polling waiters had no chance. Then
+    // `#unbrokenSince` stays.
     if (this.#awayUntil !== 0 && now >= this.#awayUntil) this.#unbrokenSince = now
     else this.#unbrokenSince ??= now
     this.#awayUntil = 0
@@ -87,8 +86,8 @@ export class HandOverBudget {
   }
 
   /**
-   * Called after a release for polling waiters of other clients. The waiters of this client then
-   * pause before their next request.
+   * Called after a release that gives polling waiters of other clients a chance. The waiters of
+   * this client then pause before their next request.
    */
   stayAway(): void {
     const ms = Math.min(this.#unbrokenMs * AWAY.part, AWAY.longestMs)
@@ -101,7 +100,7 @@ export class HandOverBudget {
   }
 
   /**
-   * Called after each release and each hand-over. If the turn has ended, the waiters of this client
+   * Called after each release and each hand-over. If the turn of this client has ended, its waiters
    * then let the woken clients ask first.
    *
    * @param others how many other clients wait; 1 by default, because one client may wait if the
@@ -118,9 +117,10 @@ export class HandOverBudget {
   }
 
   /**
-   * True if this client need not pause for other clients any longer, so it may forget this object.
+   * True if the client no longer lets other clients ask first. The client may then forget this
+   * object.
    *
-   * @param later called at the end of the pause; only if the result is false
+   * @param later called at the end of the pause if the result is false
    */
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs
@@ -130,9 +130,7 @@ export class HandOverBudget {
     return false
   }
 
-  /**
-   * True if other clients should send their requests first, because this client's turn has ended.
-   */
+  /** True while other clients should ask first, because the turn of this client has ended. */
   get isPolite(): boolean {
     return this.#politeMs > 0
   }

@@ -58,7 +58,7 @@ export class HoldSet {
     return false
   }
 
-  /** Returns the holds that cannot exist any longer, because the server has granted this hold. */
+  /** Returns the holds that must have ended, because the server has granted this hold. */
   protected notBeside({ owner, kind }: Hold): Hold[] {
     return this.all.filter((hold) => {
       if (kind.isShared && hold.kind.isShared) return false

@@ -10,7 +10,7 @@ interface RequestedClient {
 }
 
 /**
- * The number of requests whose answers are remembered. A request that arrives a second time gets
+ * The client remembers the answers to this many requests. A request that arrives a second time gets
  * the same answer.
  */
 const MOST_REMEMBERED = 100
@@ -22,14 +22,15 @@ const MOST_REMEMBERED = 100
 export class HolderRequests {
   readonly #client: RequestedClient
   /**
-   * The functions that `add` received. Each function returns the holds of this client on one server
-   * or quorum.
+   * The functions that `add` received: each returns the holds of this client on one server or
+   * quorum.
    */
   readonly #sources = new Set<() => readonly Hold[]>()
   /** One controller for each hold whose signal was read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
   /**
-   * The first release request for each hold. A signal that is read later aborts with this error.
+   * The first release request for each hold. If code reads the signal of the hold later, the signal
+   * aborts with this error.
    */
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
   /** For each request id, the owners that heard the request. */
@@ -40,7 +41,9 @@ export class HolderRequests {
     this.#client = client
   }
 
-  /** Records that `releaseRequested` has a new listener, so that `hasListeners` counts again. */
+  /**
+   * Called when `releaseRequested` gets a listener. `hasListeners` then counts the listeners again.
+   */
   listenerAdded(): void {
     this.#mayHaveListeners = true
   }
@@ -98,7 +101,7 @@ export class HolderRequests {
     const receivers = meant
       .filter((hold) => this.#emit(hold, request))
       .map(({ id }) => id.wireOwner)
-    // If no holder heard the request, it is not remembered. A retry may then reach a new listener.
+    // A request that no holder heard is not remembered, because a retry may reach a new listener.
     if (receivers.length > 0) this.#remember(request.id, receivers)
     return receivers
   }

@@ -2,7 +2,7 @@ import type { KindName } from '../diagnostics.ts'
 import type { HoldEvent } from '../events.ts'
 
 /**
- * The kind of a lock that a client holds or waits for. The diagnostics channels use the same words, except the last
+ * The kind of a lock that a client holds or waits for. The diagnostics channels use the same words, but not the last
  * four.
  */
 export type HeldKind = KindName | 'election' | 'latch' | 'barrier' | 'redlock'
@@ -27,7 +27,7 @@ export interface HeldEntry {
   readonly remainingMs: number | null
   /** The number of permits. Undefined for locks and elections. */
   readonly permits?: number
-  /** The label of the candidate. Undefined except for an election. */
+  /** The label of the candidate of an election; otherwise undefined. */
   readonly label?: string
 }
 

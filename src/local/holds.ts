@@ -68,7 +68,8 @@ export class Holds extends HoldSet {
       this,
     )
     if (hold.remainingMs() > 0) {
-      // The hold now has the waiter's owner id. So requests without an answer now concern the hold.
+      // The owner id now belongs to the hold. So the hold must know until when late requests with
+      // this id may run.
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
@@ -94,8 +95,8 @@ export class Holds extends HoldSet {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
-      // If the same owner has a shared hold too, a store may have received the new token from this
-      // owner. The store would reject a lower token, so the shared hold also gets the new token.
+      // A store may have received the new token from this owner, and would then reject a lower
+      // token. So a shared hold of the same owner also gets the new token.
       const beside = this.beside(hold)
       if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }
@@ -114,8 +115,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called after `forceUnlock()` ended this hold on the server. If the grant of that hold is
-   * handled later in the same turn of the event loop, `report` ends that hold.
+   * Called after `forceUnlock()` ended this hold on the server. If the client handles the grant of
+   * the hold later in the same turn of the event loop, `report` ends the hold.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -147,9 +148,9 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If the
-   * watchdog renews no other acquisition of the hold now, this acquisition sets the limit
-   * `maxHoldMs`.
+   * Makes the watchdog renew the hold for this acquisition. Does nothing if the lease is fixed. If
+   * the watchdog did not renew the hold before, the hold gets the `maxHoldMs` of this acquisition
+   * as its limit.
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */
@@ -161,8 +162,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Removes one acquisition from the renewal of the hold. The watchdog renews the hold only while
-   * another acquisition is renewed.
+   * Ends the renewal of the hold for one acquisition. The watchdog continues if it also renews the
+   * hold for another acquisition.
    *
    * @param leaseMs the renewed lease of this acquisition, in milliseconds
    */
@@ -224,7 +225,7 @@ export class Holds extends HoldSet {
 }
 
 /**
- * True if the server reported this hold. The token is compared too, because a hand-over without a
+ * True if the server reported this hold. Compares the tokens too, because a hand-over without a
  * request keeps the owner id.
  */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {

@@ -10,13 +10,13 @@ export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'lower' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
   /**
-   * Identifies the subscription of these requests. Kinds whose waiters receive the same messages
-   * have the same object. Undefined if only one kind receives the messages.
+   * Kinds whose waiters receive the same messages have the same object here, and share one
+   * subscription. Undefined if only this kind receives the messages.
    */
   readonly listensWith?: object
   /**
-   * Called when a waiter settled before its first request. If no other waiter needs the client's
-   * place in the server's queue, the client gives up this place.
+   * Called when a waiter settled before its first request. The client then gives up its place in
+   * the server's queue, if no other waiter needs the place.
    */
   stopWaiting?(): void
 }
@@ -48,14 +48,14 @@ export interface LockForVerbs {
 /** A kind of lock, with its requests and its renewal. */
 export interface RemoteKind extends HoldKind {
   /**
-   * Creates the requests of one lock; called once for each local lock. If the result has no
-   * `handOver`, no release hands the lock over inside this client. Undefined if the kind uses the
-   * requests of `RemoteLock`.
+   * Creates the requests of one lock; called once for each local lock. Undefined if the kind uses
+   * the requests of `RemoteLock`. If the result has no `handOver`, this client never hands over a
+   * lock of this kind.
    */
   newVerbs?(lock: LockForVerbs): KindVerbs
   /**
-   * Converts an unused id to the owner id of a new attempt. Left out if the unused id itself is the
-   * owner id.
+   * Converts an unused id to the owner id of a new attempt. Undefined if the id itself is the owner
+   * id.
    */
   ownerId?(id: string): string
   /** Set if the server keeps a queue of waiters, and must learn when a waiter gives up. */
@@ -67,14 +67,14 @@ export interface RemoteKind extends HoldKind {
   readonly renewal?: Renewal
 }
 
-/** Returns the renewal of this kind, or `ofAll` if the kind has no renewal. */
+/** Returns the renewal of this kind, or `ofAll` if the kind has no renewal of its own. */
 export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
   return kindOf(one).renewal ?? ofAll
 }
 
 /**
- * Returns the lease of a hold for a renewal. `holds` and `isHeld` are read only when a master that
- * lost the hold gets the hold back.
+ * Returns the lease of a hold for a renewal. A quorum reads `holds` and `isHeld` only to give the
+ * hold back to a master that lost it.
  */
 export function toRenew(hold: Hold): LeaseToRenew {
   return {
@@ -88,7 +88,7 @@ export function toRenew(hold: Hold): LeaseToRenew {
 }
 
 /**
- * Returns the kind of a hold or a request. Every kind is a `RemoteKind`, but folders that must not
+ * Returns the kind of a hold or a request. Every kind is a `RemoteKind`. Folders that must not
  * import server types declare only a `HoldKind`.
  */
 export function kindOf({ kind }: { readonly kind: HoldKind }): RemoteKind {

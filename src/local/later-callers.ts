@@ -10,13 +10,13 @@ interface CheckedHolds {
   readRemaining(hold: Hold): Promise<RenewedLease>
 }
 
-/** The pause before the next check if a check was not answered, in milliseconds. */
+/** The pause before the next check if the last check had no answer, in milliseconds. */
 const CHECK_AGAIN_MS = 50
 
 /**
- * Checks the lock after a hand-over without a request to a call that began after the server's last
- * confirmation. Another client may hold the lock by then. The check runs while the new holder
- * works.
+ * A hand-over without a request may give the lock to a call that began after the server's last
+ * confirmation. By then, another client may hold the lock. So this class checks the lock while the
+ * new holder works.
  *
  * At most one check is in flight, and one check covers all earlier calls.
  */

@@ -75,8 +75,8 @@ export function newLease(
   if (heldWatch === undefined) hold.keptIn = kept
   else {
     heldWatch.held(lease, hold, calledFrom)
-    // The watchdog keeps the hold in memory. A hold that also kept the lease would prevent the
-    // garbage collection of a lease that its caller has dropped.
+    // The watchdog keeps the hold in memory. If the hold referred to the lease, a lease that its caller has dropped
+    // could not be garbage-collected.
     const known = new WeakRef(kept)
     hold.keptIn = { sweepLater: () => known.deref()?.sweepLater() }
   }

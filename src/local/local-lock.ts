@@ -23,14 +23,14 @@ import type { Services } from './services.ts'
 interface LocalLockEvents {
   /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void
-  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
+  /** Called after `becameFree`, when this client no longer pauses for other clients. */
   becameIdle(lock: LocalLock): void
 }
 
 /**
- * One lock in this client: its holds and its waiters. In each line of waiters, usually only the
- * first waiter sends requests. If possible, a release hands the lock over to a waiter of this
- * client.
+ * One lock in this client: its holds, and its waiters in the lines of a `WaitQueue`. Usually only
+ * the first waiter of each line sends requests. If possible, a release hands the lock over to a
+ * waiter of this client.
  */
 export class LocalLock extends Linked<LocalLock> {
   readonly name: string
@@ -39,7 +39,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
-  /** The state in the last refusal. Waiters that sent no request report this state. */
+  /** The lock's state in the last refusal, for errors of waiters that have sent no request. */
   sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget
@@ -156,7 +156,7 @@ export class LocalLock extends Linked<LocalLock> {
     waiters.remove(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.waitEnded(this)
-      // If all requests have answers, the health tells later waiters nothing.
+      // If all requests have answers, later waiters can begin with a new health.
       if (this.#health?.isClear) this.#health = undefined
     }
     // No waiter needs to start now. When the last task ends, `tasksEnded` is called.
@@ -186,7 +186,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.listensForReleases || this.services.freeWatches.listens(this.rawName)
   }
 
-  /** Wakes the first waiter of each line, if the hint is meant for this waiter. */
+  /** Wakes the first waiter of each line if the hint is meant for that waiter. */
   mayBeFree(hint: Hint = MISSED): void {
     const { first, firstAside, firstBeside } = this.waiters
     if (first?.isMeant(hint)) first.wakeEvent.set()
@@ -194,7 +194,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(hint)) firstBeside.wakeEvent.set()
   }
 
-  /** Starts or wakes the first waiter of each line; ends the subscription if all are empty. */
+  /** Starts or wakes the first waiter of each line. If there is none, ends the subscription. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
@@ -215,8 +215,8 @@ export class LocalLock extends Linked<LocalLock> {
   /**
    * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
-   * @param following the new holder; undefined if unknown
-   * @param releasedAt when the release was sent that named the new holder; undefined if unknown
+   * @param following the new holder in the answer to a release; undefined if unknown
+   * @param releasedAt when this release was sent; undefined if unknown
    */
   checkAgain(following?: NextHolder, releasedAt?: Moment): void {
     this.advance()
@@ -237,7 +237,7 @@ export class LocalLock extends Linked<LocalLock> {
    *
    * @param of a hold or request with this owner id
    * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0
-   * means that none may run
+   * if none may run
    * @param leaseMs the longest lease that this id may have, in milliseconds
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {

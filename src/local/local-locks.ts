@@ -100,10 +100,9 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request to the server that changes no hold. Repeats the request after temporary
-   * failures.
+   * Sends a request that changes no hold. Repeats the request after temporary failures.
    *
-   * @param failed the failed step for the error, or a function that returns the failed step
+   * @param failed the failed step in the words of the error, or a function that returns these words
    */
   async request<T>(
     lockName: string,
@@ -175,7 +174,7 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
-  /** Throws if the client is closed, or if it drains and this owner does not hold the lock. */
+  /** Throws if the client is closed. In a drain, throws if this owner does not hold the lock. */
   assertAdmits(lockName: string, rawName?: string, owner?: Owner): void {
     this.assertOpen(lockName)
     if (this.#draining === undefined) return
@@ -184,8 +183,8 @@ export class LocalLocks {
   }
 
   /**
-   * Limits the hold to `maxHoldMs` milliseconds from now. Does nothing unless the watchdog renews
-   * the hold for exactly one acquisition.
+   * Limits the hold to `maxHoldMs` milliseconds from now. Does nothing if the watchdog renews the
+   * hold for no acquisition or for several.
    */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
@@ -206,8 +205,7 @@ export class LocalLocks {
   }
 
   /**
-   * Refuses new acquisitions. Rejects all waiters, except waiters whose owner already holds the
-   * lock.
+   * Refuses new acquisitions. Rejects each waiter whose owner does not hold the lock.
    *
    * @returns resolves when this client holds no locks and waits for none
    */
@@ -241,8 +239,8 @@ export class LocalLocks {
   }
 
   /**
-   * Called at the end of `close()`. From now on, `holdings` lists no hold whose release is under
-   * way.
+   * Called at the end of `close()`. From now on, `holdings` does not list the holds that `close()`
+   * was still releasing.
    */
   closed(): void {
     this.#releasing.clear()

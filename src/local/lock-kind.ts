@@ -2,10 +2,7 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { RemoteKind } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/**
- * The part of a kind of lock that creates waiters. This folder imports no kind; callers pass the
- * kind.
- */
+/** A kind of lock that creates waiters. This folder imports no kind; callers pass the kind. */
 export interface LockKind extends RemoteKind {
   /**
    * True if the server serves the waiters in FIFO order. Such a waiter loses its place if it leaves
@@ -13,8 +10,8 @@ export interface LockKind extends RemoteKind {
    */
   readonly waitsInTurn: boolean
   /**
-   * Why a lock of this kind cannot vote in a RedLock, as words that follow the lock's name in the
-   * error. Undefined if the kind can vote.
+   * Why a lock of this kind cannot vote in a RedLock. The error has these words after the lock's
+   * name. Undefined if the kind can vote.
    */
   readonly whyNoVote?: string
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter

@@ -2,8 +2,8 @@ import { LinkedList } from '../kit/linked-list.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
- * The largest number of idle locks in memory. When there are more, the lock that was idle for
- * longest is removed.
+ * The largest number of idle locks in memory. If there are more, `LocksByName` removes the lock
+ * that has been idle longest.
  */
 const MOST_IDLE = 512
 
@@ -43,15 +43,14 @@ export class LocksByName {
   }
 
   /**
-   * Marks a lock as idle. If too many locks are idle, removes the lock that was idle for longest.
+   * Marks a lock as idle. If too many locks are idle, removes the lock that has been idle longest.
    */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
     if (this.#idle.size <= MOST_IDLE || first === undefined) return
     this.#idle.remove(first)
-    // A lock that is in use again stays in the map. A newer local lock with the same name also
-    // stays.
+    // A lock that is in use again stays in the map. A newer local lock with this name also stays.
     if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
   }
 }

@@ -2,8 +2,8 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { Services } from './services.ts'
 
 /**
- * Throws if the lease is longer than `longestLeaseMs`. A master that may have lost its data waits
- * for this time before it votes. A longer lease could still be valid then.
+ * Throws if the lease is longer than `longestLeaseMs`. A master that may have lost its leases votes
+ * again after this time. A longer lease could still be valid then.
  */
 export function assertNotLonger(
   { longestLeaseMs }: Pick<Services, 'longestLeaseMs'>,

@@ -17,8 +17,8 @@ const MOST_USED = 0.02
  * Hands the lock over to the waiter without a request. The new hold has the same owner id, the next
  * reserved token and the same lease.
  *
- * @returns the new hold; null if no token is reserved, the leases differ, or too much of the lease
- *   has passed
+ * @returns the new hold. Null if no token is reserved, the hold is not `untouched`, the leases
+ *   differ, or too much of the lease has passed
  */
 export function passedOn({ holds, services }: PassedLock, hold: Hold, waiter: Waiter): Hold | null {
   const { clock } = services

@@ -9,14 +9,15 @@ import type { NextHolder } from '../servers/answers.ts'
 export interface QueuedWaiters {
   readonly isEmpty: boolean
   /**
-   * Called when the answer to a release of this client named one of its owners as the new holder.
+   * Called when this client released the lock, and the server named an owner of this client as the
+   * new holder.
    *
    * @param releasedAt when the release was sent; undefined if unknown
    */
   onOwnRelease(following: NextHolder, releasedAt?: Moment): void
   /** Called when the lock may be free. */
   checkAgain(): void
-  /** Called when this owner has acquired the lock, so its other waiters may re-enter. */
+  /** Called when this owner has acquired the lock. Its other waiters may then re-enter. */
   wake(owner: Owner): void
   /** Called when no owner of this client waits for the lock or holds it. */
   stopHeartbeat(): void

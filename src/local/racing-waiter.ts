@@ -39,8 +39,8 @@ export abstract class LocalWaiter extends Waiter {
       return
     }
     holds.watch(hold, request)
-    // The waiter settles before the events are emitted. If a listener aborts the call, the caller
-    // still receives the lease.
+    // The waiter settles before the client emits events. So the caller receives the lease even if a listener aborts the
+    // call.
     this.resolve(hold, path)
     holds.report(hold, this.waitedMs, this.observation)
     // A listener may have released the hold.
@@ -147,8 +147,8 @@ export class RacingWaiter extends LocalWaiter {
   }
 
   /**
-   * The pause before the next request because of holds of this client, in milliseconds. 0 for no
-   * pause, Infinity until a hold ends.
+   * For how long holds of this client prevent the next request, in milliseconds. 0 if they do not, Infinity until a
+   * hold ends.
    */
   protected get keptOutMs(): number {
     return this.lock.excludes(this.request) ? Infinity : 0
@@ -206,10 +206,10 @@ export class RacingWaiter extends LocalWaiter {
       } else if (!this.asksOnce) {
         lock.announce(this)
         const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
-        // Several waiters may hold the lock together, but only the first waiter repeats its request.
+        // Several shared waiters may ask, but only the first waiter of a line repeats its request.
         if (this.list?.first !== this) this.#sleepHere()
-        // After split votes, the waiter repeats its request without a message. The client that gets
-        // the majority may not know this waiter, and then sends no message.
+        // After split votes, the waiter does not wait for a message. The client that gets the majority may not know
+        // this waiter, and then sends no message.
         else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
         else lock.services.clock.after(splitMs, () => this.woken())
       } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
@@ -232,8 +232,8 @@ export class RacingWaiter extends LocalWaiter {
 
   #cleanUp(): void {
     const { lock, request } = this
-    // Without an owner id, the waiter settled before it sent a request. If no other waiter needs
-    // the client's place in the server's queue, the client gives up this place.
+    // A waiter without an owner id settled before it sent a request. `stopWaiting` then gives up the client's place in
+    // the server's queue, if no other waiter needs the place.
     if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonId(lock, this)

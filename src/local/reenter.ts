@@ -73,7 +73,8 @@ function handleAnswer(
 }
 
 /**
- * Ends the re-entry without success, and releases the acquisition that was counted for the waiter.
+ * Ends the re-entry without success. Releases the acquisition that `reenter` counted for the
+ * waiter.
  */
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)

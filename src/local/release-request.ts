@@ -19,10 +19,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   readonly result: Promise<boolean>
   protected readonly lock: LocalLock
   protected readonly hold: Hold
-  /**
-   * True if the lock may be free already, because an earlier request without an answer may have
-   * freed it.
-   */
+  /** True if an earlier request without an answer may have freed the lock. */
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
@@ -45,7 +42,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   abstract answered(answer: Released): void
 
-  /** Acts before `result` rejects because the retry budget is used up. Does nothing by default. */
+  /** Called before `result` rejects because the retry budget is used up. Does nothing by default. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
@@ -69,8 +66,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // The count is negative if the owner releases an acquisition after `close()` has ended the
-    // hold.
+    // The count is negative if `close()` has ended the hold and its owner releases an acquisition later.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this
@@ -95,11 +91,9 @@ export class FreeRequest extends ReleaseRequest {
   readonly #observation: ReleaseObservation
 
   /**
-   * @param options.mayBeDoneAt the time on the monotonic clock at which an earlier request was
-   *   sent. The earlier request may have freed the lock, so the answer `gone` is not a loss.
-   *   Undefined if there is no earlier request.
-   * @param options.staysAway true if the waiters of this client pause after the release, so that
-   *   other clients can ask
+   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on the monotonic clock.
+   *   The answer `gone` is then not a loss. Undefined if there is no earlier request.
+   * @param options.staysAway true if the waiters of this client pause after the release, so that other clients can ask
    */
   constructor(
     lock: LocalLock,
@@ -123,8 +117,7 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget } = lock
     abandonIfInDoubt(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // The server grants freed permits directly to waiters. So this client need not pause for other
-    // clients.
+    // The server grants freed permits directly to waiters. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
@@ -160,8 +153,7 @@ export class LowerRequest extends ReleaseRequest {
       this.finish(true)
       return
     }
-    // If the last release of the hold was answered first, that release has already reported the
-    // loss.
+    // The last release of the hold may have been answered first, and has then reported the loss.
     if (hold.live) hold.loseGone()
     this.finish(hold.loss === undefined)
   }
@@ -174,11 +166,10 @@ export class LowerRequest extends ReleaseRequest {
 }
 
 /**
- * Called when the server no longer has the hold. If a late request of this owner id may acquire the
- * lock again, the client releases the id in the background.
+ * Called when the server no longer has the hold. Releases the owner id in the background if a late request with this id
+ * may acquire the lock again.
  *
- * @param sentAtMs when the first request was sent that may have ended the hold, on the monotonic
- *   clock
+ * @param sentAtMs when the first request was sent that may have ended the hold, on the monotonic clock
  */
 export function abandonIfInDoubt(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)

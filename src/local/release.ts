@@ -61,7 +61,7 @@ function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[]
   lock.waiters.rejectAll(reason)
   return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
-    // A listener that was called for an earlier hold may have released this hold.
+    // The end of an earlier hold may have called a listener that released this hold.
     if (!hold.live) return []
     hold.count = 0
     lock.tasks.run(releaseLast(lock, hold, reason))
@@ -92,8 +92,8 @@ function letGo(
 ): Promise<boolean> {
   const { holds, handOverBudget } = lock
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
-  // A waiter that is not asleep is about to send its own request. At most one hand-over request may
-  // be in flight.
+  // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
+  // may be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
     return new FreeRequest(lock, hold, observation).result
   if (handOverBudget.isUnbroken) {
@@ -112,23 +112,20 @@ function letGo(
   return Promise.resolve(true)
 }
 
-/**
- * Returns the waiter that may get the lock by a hand-over: the first waiter. Undefined if this
- * waiter wants another kind, or if the kind has no hand-overs.
- */
+/** Returns the first waiter if a hand-over may give it the lock; otherwise undefined. */
 function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   const { first } = lock.waiters
   if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty) {
     return undefined
   }
-  // If grants need the confirmation of replicas, the next waiter must send its own request.
+  // If replicas must confirm grants, the next waiter must send its own request.
   if (lock.services.server.confirm !== undefined) return undefined
   return lock.remoteOf(hold).handOver === undefined ? undefined : first
 }
 
 /**
- * Hands the lock over to the waiter with one request. An abort or a `cutOff()` cannot come between
- * the answer and its effects, because one synchronous step handles the answer.
+ * Hands the lock over to the waiter with one request. One synchronous step handles the answer, so
+ * no abort and no `cutOff()` can come before its effects.
  */
 function handOver(
   lock: LocalLock,
@@ -138,8 +135,7 @@ function handOver(
 ): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // If the client has waiters in the server's queue, the server chooses the next holder from its
-  // queue.
+  // If waiters of this client are in the server's queue, the server chooses the next holder.
   const ifUsedUp = queued?.isEmpty === false ? 'always' : 'forOthers'
   const mayFree = handOverBudget.isUsedUp ? ifUsedUp : 'never'
   const { listens } = lock
@@ -168,8 +164,8 @@ function handedOver(
   observation: ReleaseObservation,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
-  // The hand-over failed, or its outcome is unknown. A separate release and a separate acquisition
-  // follow. Both are safe even if the hand-over has happened.
+  // The hand-over failed, or its outcome is unknown. So the client sends a separate release, and
+  // the waiter a separate request. Both are safe even if the hand-over has happened.
   if (grant === null) {
     if (next.settled) abandonId(lock, next)
     next.wakeEvent.set()

@@ -4,7 +4,7 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { RequestChannel } from '../servers/request-channel.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
-/** The interval between two checks if the client still needs the inbox, in milliseconds. */
+/** How often the client checks if it still needs the inbox, in milliseconds. */
 const CHECK_MS = 5_000
 
 interface InboxEvents {
@@ -24,8 +24,8 @@ export class RequestInbox {
   #subscription: Subscription | undefined
   #check: Timer | undefined
   /**
-   * One event for each caller that waits until the subscription is confirmed. The event is set when
-   * the subscription may be confirmed or has ended.
+   * One event for each caller that waits for a confirmed subscription. The inbox sets the events
+   * when the subscription may be confirmed or has ended.
    */
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false

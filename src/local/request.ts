@@ -27,8 +27,8 @@ export interface RequestOutcome<A extends WaiterAnswer> {
 }
 
 /**
- * The time limit of a request is later than the wait timeout of its waiter by this many
- * milliseconds. So the wait timeout comes first, and the error names the wait timeout.
+ * If the wait timeout comes during a request, the request times out this many milliseconds later.
+ * So the error names the wait timeout.
  */
 const AFTER_THE_WAIT_MS = 20
 
@@ -50,23 +50,23 @@ export function ownerIdOf(waiter: Waiter): string {
 }
 
 /**
- * One request of a waiter. If a failure uses up the retry budget, the waiter is rejected. If the
- * outcome stays unknown, `abandonId` later releases the owner id in the background.
+ * One request of a waiter. If a failure uses up the retry budget, the request rejects the waiter.
+ * If the outcome stays unknown, `abandonId` later releases the owner id in the background.
  */
 export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
   readonly #waiter: Waiter
   readonly #callMs: number
   /**
-   * For how many milliseconds after its time limit this request may still run on the server, as
-   * known when the client sent the request.
+   * How long this request may still run on the server after its time limit, in milliseconds. Read
+   * before the request was sent.
    */
   readonly #lateMs: number
   readonly #then: (asked: RequestOutcome<A>) => void
 
   /**
-   * The caller must send the request immediately after the construction, because the construction
-   * records the sending time.
+   * Records the sending time, so the caller must send the request immediately after the
+   * construction.
    *
    * @param callMs the time limit of the request, in milliseconds
    * @param then called once, with the result
@@ -96,8 +96,8 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
     waiter.asking = false
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
-      // Some masters granted the lock, or may still grant the lock. So the waiter abandons the
-      // owner id, and the next request uses a new id.
+      // Some masters may have granted the lock to this owner id, or may still grant it. So the
+      // waiter abandons the id, and its next request uses a new id.
       abandonId(this.#lock, waiter)
     }
     this.#finish({ grant, sentAt, pauseMs: 0, unknown: false })
@@ -108,12 +108,12 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
     const now = this.#lock.services.clock.monotonic()
-    // A joint request is sent only when all its locks have called. So the latest possible sending
+    // A joint request waits for all its locks before it is sent. So the latest possible sending
     // time is now, and not `sentAt`.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
-    // If the waiter gave up before answers usually arrive, the failure does not show that the
-    // server has a problem.
+    // If the waiter gave up before an answer usually arrives, the missing answer shows no problem
+    // of the server.
     const silentMs = now - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
@@ -128,8 +128,8 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
   }
 
   #inDoubt(latestMs: number): void {
-    // The longer of the two delays counts, because the known delay may have changed since the
-    // request was sent. For example, the connection may have changed to a nearer server.
+    // The known delay may have changed since the request was sent, for example if the connection
+    // changed to a nearer server. So the longer of the two delays counts.
     const lateMs = Math.max(this.#lateMs, this.#lock.services.server.lateAtMostMs)
     const untilMs = latestMs + this.#callMs + lateMs
     this.#waiter.doubtUntilMs = Math.max(this.#waiter.doubtUntilMs, untilMs)
@@ -137,8 +137,8 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
 }
 
 /**
- * Abandons the waiter's owner id. A request with this id may still be granted, or the server's
- * queue may contain the id. In these cases the client releases the id in the background.
+ * Abandons the waiter's owner id. A late request with this id may still be granted, or the server's
+ * queue may contain the id. If so, the client releases the id in the background.
  */
 export function abandonId(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter

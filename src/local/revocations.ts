@@ -15,14 +15,14 @@ interface RevocationClient extends Requester {
 }
 
 /**
- * Calls `send` with the time limit of one attempt, in milliseconds. Repeats the call after a
- * failure.
+ * Calls `send` with the time limit of one attempt, in milliseconds. After a failure, calls `send`
+ * again.
  */
 type RetriedRequest = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
 /**
- * Sends release requests to other clients, and receives theirs. The holder may ignore a request,
- * and no request ends a hold by force.
+ * Sends release requests to other clients, and receives their requests. The holder may ignore a
+ * request, and no request ends a hold by force.
  */
 export class Revocations {
   readonly #channel: RequestChannel
@@ -120,7 +120,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.receive(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // A failure to send the answer is ignored. The requester then does not count these owners.
+      // If the answer cannot be sent, the requester does not count these owners.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }
@@ -167,8 +167,9 @@ class OpenRevocation {
   }
 
   /**
-   * Called with the number of owners that heard the request in one client. Later answers of the
-   * same client do not count.
+   * Called when a client has answered. Counts only the first answer of each client.
+   *
+   * @param heard the number of owners of this client that heard the request
    */
   answered(client: string, heard: number): void {
     if (!this.#due.delete(client)) return

@@ -5,8 +5,8 @@ import { withoutFullStop } from '../kit/without-full-stop.ts'
 import type { Outage, OutageListener } from '../servers/outage.ts'
 
 /**
- * For each kind of failure, the words in the error of an outage: first for the beginning of the
- * outage, then for later reports.
+ * The words in the error of an outage, by the kind of failure. The first words are for the
+ * beginning of the outage, the second for later reports.
  */
 const WRONG = {
   unsent: ['cannot be reached', 'has not been reached'],
@@ -28,8 +28,8 @@ interface ReportingClient {
 export class ServerEvents implements OutageListener {
   readonly #client: ReportingClient
   /**
-   * The facts of the outages under way, by address of the server. An outage has a fact only if the
-   * channel had a listener when the outage began.
+   * The published facts of the present outages, by address of the server. If the channel had no
+   * listener when an outage began, the outage has no fact.
    */
   readonly #facts = new Map<string, OutageFact>()
 
@@ -37,7 +37,7 @@ export class ServerEvents implements OutageListener {
     this.#client = client
   }
 
-  /** Reports a failure of background work, which no call of the user can reject with. */
+  /** Reports a failure of background work, because no call of the user can reject with it. */
   error(error: Error): void {
     this.#client.emit('error', error)
   }

@@ -36,8 +36,8 @@ export interface Services {
   /** The leases of exclusive kinds. `unlock()` finds them here. */
   readonly leases: HeldLeases<HeldLease>
   /**
-   * The leases of shared kinds. They are separate, so that `unlock()` of the read lock does not
-   * find a lease of the write lock.
+   * The leases of shared kinds. They are separate, because `unlock()` of the read lock must not find a lease of the
+   * write lock.
    */
   readonly sharedLeases: HeldLeases<HeldLease>
   /** Warns once if a granted lease is too short. Called for each grant. */

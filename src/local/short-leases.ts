@@ -14,7 +14,7 @@ export const LEAST_LEASE_MS = 200
  */
 const LEAST_ANSWERS = 10
 
-/** Below this lease in milliseconds, the warning asks if the user meant seconds. */
+/** If a lease is shorter than this, in milliseconds, the warning asks if the user meant seconds. */
 const MAYBE_SECONDS = 1_000
 
 /**

@@ -29,7 +29,7 @@ export interface Acquisition {
   readonly signal: AbortSignal | undefined
 }
 
-/** The options of an acquisition whose caller gives no options. */
+/** The options that count if a call gives no options. */
 export interface Defaults {
   readonly leaseMs: number
   /** The options of `lock` and `using`. */
@@ -54,8 +54,8 @@ const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLoc
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
 /**
- * The options of `lock` and `using`. The rule for `leaseMs` depends on `renew`, so `acquisitionOf`
- * has the rule.
+ * The rules of the options of `lock` and `using`. `acquisitionOf` checks `leaseMs`, because its
+ * rule depends on `renew`.
  */
 export const LOCK_OPTIONS = {
   leaseMs: unchecked,
@@ -113,15 +113,14 @@ export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisiti
 }
 
 /**
- * Returns the result of `tryUsing` for a lock that was not acquired: the option `otherwise`, or
- * null.
+ * Returns the result of `tryUsing` if the lock was not acquired: the option `otherwise`, or null.
  */
 export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
   return options !== undefined && 'otherwise' in options ? (options.otherwise as U) : (null as U)
 }
 
 /**
- * Completes the options in `given`, and returns the same object. A second object would make each
+ * Adds the missing options to `given`, and returns the same object. A new object would make each
  * call of `lock` slower.
  *
  * @param usual the acquisition of a call without options

@@ -6,7 +6,7 @@ import { or, shape } from './shape.ts'
 export interface CloseOptions {
   /**
    * The longest wait until all locks are released, in milliseconds. Meanwhile the client acquires nothing new. Without
-   * `drainMs`, all locks are released at once.
+   * `drainMs`, the client releases all locks at once.
    */
   drainMs?: number
 }

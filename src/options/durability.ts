@@ -5,22 +5,22 @@ import { or, shape } from './shape.ts'
 
 export interface DurabilityOptions {
   /**
-   * The number of replicas that must have an acquisition before it counts. With `'all'`, all replicas that the master
-   * lists as connected must have it, and at least one replica.
+   * The number of replicas that must have an acquisition before it counts. `'all'` means all replicas that the master
+   * lists as connected, but at least one.
    */
   replicas: number | 'all'
   /**
-   * How long the replicas have to confirm an acquisition, in milliseconds. It must be less than `leaseMs`. Earlier
-   * acquisitions are confirmed first, so a confirmation may take twice as long. If `leaseMs` is below 2,000, the
+   * How long the replicas have to confirm an acquisition, in milliseconds. It must be less than `leaseMs`. Replicas
+   * confirm earlier acquisitions first, so a confirmation may take twice as long. If `leaseMs` is below 2,000, the
    * default is half of `leaseMs`.
    *
    * @default 1_000
    */
   timeoutMs?: number
   /**
-   * With true, a replica counts only when it has the acquisition on disk, and the master must have it on disk too. The
-   * server needs `appendonly yes` and `WAITAOF`, which exists in Redis 7.2 and every Valkey. With `fsync`, `replicas`
-   * may be 0. With `appendfsync everysec`, a confirmation takes up to 2 s, so `timeoutMs` must be larger.
+   * With true, the master and each counted replica must have the acquisition on disk. The server needs `appendonly yes`
+   * and `WAITAOF`, which exists in Redis 7.2 and every Valkey. With `fsync`, `replicas` may be 0. With `appendfsync
+   * everysec`, a confirmation takes up to 2 s, so `timeoutMs` must be larger.
    *
    * @default false
    */
@@ -35,8 +35,8 @@ const TIMEOUT_MS = 1_000
 /**
  * Checks the option `durability`, and adds its defaults.
  *
- * @param leaseMs the lease of the client in milliseconds. `timeoutMs` must be shorter, because a
- * later confirmation is useless
+ * @param leaseMs the lease of the client, in milliseconds. `timeoutMs` must be shorter, because a confirmation after
+ * the end of the lease is useless
  */
 export function durabilityOf(
   given: unknown,

@@ -21,15 +21,15 @@ export function assertFunction(fn: unknown, what = 'The work to be done'): void 
 }
 
 /**
- * @throws `InvalidArgumentError` if there are arguments. Such arguments would be ignored, and the
- * caller may mean a unit of time
+ * @throws `InvalidArgumentError` if there are arguments. The call would ignore them, and the caller
+ * may have meant a unit of time
  */
 export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/** The rule of an option that other code checks, or that needs no check. Accepts any value. */
+/** Accepts any value, for options that need no check or that other code checks. */
 export function unchecked(value: unknown): unknown {
   return value
 }
@@ -89,7 +89,8 @@ export function timerMs(value: unknown, what: string): number {
 }
 
 /**
- * Returns a rule that accepts `Infinity`, which means no limit, and the times that `rule` accepts.
+ * Returns a rule that accepts the times that `rule` accepts, and also `Infinity`, which means no
+ * limit.
  */
 export function orNoLimit(rule: (value: unknown, what: string) => number) {
   return (value: unknown, what: string) => (value === Infinity ? value : rule(value, what))
@@ -104,7 +105,7 @@ export function limitedWaitMs(instead: string) {
   return (value: unknown, what: string) => wholeMs(value, what, undefined, instead)
 }
 
-/** Returns the rule for the wait of any other call. `Infinity` means that the wait has no limit. */
+/** Returns the rule for the wait of a call that waits by default. `Infinity` means no limit. */
 export function waitMs(instead: string) {
   return (value: unknown, what: string) =>
     value === Infinity ? value : wholeMs(value, what, undefined, instead)
@@ -113,7 +114,7 @@ export function waitMs(instead: string) {
 /**
  * Checks a lease in milliseconds. Replaces a value above the longest lease by the longest lease.
  *
- * @param most values above this limit are refused; undefined means no limit
+ * @param most the rule refuses values above this limit; undefined means no limit
  */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)

@@ -65,7 +65,7 @@ export function isNodeRedis(source: object): source is NodeRedisClient {
 /**
  * Returns the server and the login of a node-redis client, as options for ioredis.
  *
- * @throws `InvalidArgumentError` for options that ioredis cannot follow
+ * @throws `InvalidArgumentError` for options that Holdfast cannot pass on to ioredis
  */
 export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptions {
   const refuse = (words: string): never => {
@@ -83,8 +83,8 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
   const { socket = {}, name, ...own } = options as Options
   // If the URL and the options differ, the URL counts, as in node-redis.
   const { username, password, database = 0 }: Options = { ...own, ...byUrl }
-  // If the client has a login, node-redis adds this provider itself. The provider contains only
-  // this login, so Holdfast ignores it.
+  // node-redis adds this provider itself if the client has a login. The provider contains only this
+  // login, so Holdfast ignores it.
   const isOwn =
     password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
   const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]

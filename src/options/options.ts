@@ -19,17 +19,16 @@ export interface HoldfastOptions {
    */
   masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
-   * The longest lease of all clients, in milliseconds. It counts with `masters` and for a RedLock. A master that was
-   * restarted, emptied or a replica does not vote for this time, because it may have lost leases. Longer leases are
-   * refused. All clients must use the same value.
+   * The longest lease of all clients, in milliseconds. It counts with `masters` and for a RedLock. Longer leases are
+   * refused. All clients must use the same value. A master that was restarted, was emptied or was a replica does not
+   * vote for this time, because it may have lost leases.
    *
    * @default twice `leaseMs`
    */
   longestLeaseMs?: number
   /**
    * With true, `masters` that have never been used vote at once. The same applies to the servers of a RedLock. Use the
-   * option at the first start of a deployment. It has an effect only if all masters can be reached and none has ever
-   * voted.
+   * option at the first start of a deployment. It has no effect if a master cannot be reached or has ever voted.
    *
    * @default false
    */
@@ -42,8 +41,8 @@ export interface HoldfastOptions {
    */
   leaseMs?: number
   /**
-   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds. After this time, they reject
-   * with `WaitTimeoutError`. Candidates of an election always wait without a limit.
+   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds. After this time, the call
+   * rejects with `WaitTimeoutError`. Candidates of an election always wait without a limit.
    *
    * @default Infinity
    */
@@ -63,30 +62,30 @@ export interface HoldfastOptions {
    */
   keyPrefix?: string
   /**
-   * The name of this client for people. `inspect()` shows the name if the client waits for a fair lock. Candidates in
-   * elections that have no label of their own also use this label.
+   * The name of this client for people. `inspect()` shows the name if the client waits for a fair lock. Candidates
+   * without a label of their own also use this label.
    *
    * @default the host's name and the process id, `host:4711`
    */
   label?: string
   /**
-   * With true, this client reports its label, host and process id to other clients, in a separate key, together with
-   * other requests. No lock depends on this report.
+   * With true, this client reports its label, host and process id to other clients. It writes the report to a separate
+   * key, together with other requests. No lock depends on the report.
    *
    * @default true
    */
   presence?: boolean
   /**
    * With true, the counters of fencing tokens stay in Redis forever, like the counters of Redisson. You need this
-   * option if Redisson's `RFencedLock` shares a lock, because Redisson counts from 1 again when the counter is gone.
-   * Without this option, a counter is deleted after `counterTtlMs`, and the next token is still greater.
+   * option if Redisson's `RFencedLock` uses the same lock, because Redisson counts from 1 again when the counter is
+   * gone. Without this option, a counter is deleted after `counterTtlMs`, and the next token is still greater.
    *
    * @default false
    */
   keepCounters?: boolean
   /**
    * How long the token counter of a lock outlives its last use, in milliseconds. The counter always stays while the
-   * lock is held. Tokens rise even after the counter was deleted, unless the clock of the server was set back by more
+   * lock is held. Tokens rise even after the counter was deleted, if the clock of the server was not set back by more
    * than this time. This option cannot be combined with `keepCounters`.
    *
    * @default 3_600_000
@@ -101,7 +100,7 @@ export interface HoldfastOptions {
   shardedPubSub?: boolean
   /**
    * How long a client waits for the answer to one command, in milliseconds. After this time, the outcome of the command
-   * counts as unknown. With `masters`, each master has at most a tenth of `leaseMs`, but at least 100 ms.
+   * counts as unknown. With `masters`, each master has at most a tenth of `leaseMs` to answer, but at least 100 ms.
    *
    * @default 2_000
    */
@@ -109,8 +108,7 @@ export interface HoldfastOptions {
   /**
    * How long a call retries in an outage, in milliseconds, before it rejects. In an outage, Redis cannot be reached,
    * does not answer, or refuses temporarily (loading, full, failing over). Without this option, a call that waits
-   * tolerates an outage for its `waitMs`, but at most for ten minutes. Without a `waitMs`, it tolerates an outage for
-   * 30 s.
+   * retries for its `waitMs`, but at most for ten minutes. A call that waits without a limit retries for 30 s.
    *
    * @default 5_000
    */
@@ -134,7 +132,7 @@ export interface HoldfastOptions {
   /**
    * The replicas that must have an acquisition before it counts. The option applies to locks of every kind and to
    * permits with leases. If fewer replicas confirm in time, the call rejects with `NotDurableError`, and the
-   * acquisition is undone. With the option, the client opens one more connection, and each acquisition takes one more
+   * acquisition is undone. With this option, the client opens one more connection. Each acquisition takes one more
    * round trip, to the slowest of the required replicas. The option cannot be combined with `masters`.
    *
    * @default off: an acquisition counts when the master has it
@@ -145,8 +143,8 @@ export interface HoldfastOptions {
 /** The options of `getLock`. */
 export interface GetLockOptions {
   /**
-   * The owner of all acquisitions through this object, from `holdfast.owner()`. Without this option, the owner is the
-   * owner of the frame in which the code runs. Outside all frames, each acquisition has its own owner.
+   * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the frame in which
+   * the code runs decides the owner. Outside all frames, each acquisition has its own owner.
    */
   owner?: Owner
 }
@@ -167,7 +165,7 @@ export interface LockOptions {
   /**
    * The longest time that the lock is held, in milliseconds, at least 10. The watchdog renews the lease for this time.
    * Before the end, the signal of the lease aborts. `Infinity` means no limit, even when the client has a `maxHoldMs`.
-   * Only for leases that are renewed. A re-entry keeps the limit of the hold.
+   * The option needs a renewed lease. A re-entry keeps the limit of the hold.
    *
    * @default the `maxHoldMs` of the client
    */
@@ -177,7 +175,7 @@ export interface LockOptions {
    * limit, even when the client has a `waitMs`. 0 is invalid.
    *
    * In an outage, the call rejects with `RedisUnavailableError` after `waitMs`, or after 30 s without a `waitMs`. If
-   * the client has an `outageMs`, that time is a limit too, instead of the 30 s.
+   * the client has an `outageMs`, the call rejects after `waitMs` or `outageMs`, whichever is shorter.
    *
    * @default the `waitMs` of the client
    */

@@ -85,8 +85,8 @@ const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
 const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
 
 /**
- * Checks one value of `redis` or `masters`, and returns it in a form for ioredis. Refuses values
- * with which ioredis would connect to a server that the user does not mean.
+ * Checks one value of `redis` or `masters`, and returns it in a form for ioredis. Refuses a value
+ * if ioredis would connect to a server that the user does not mean.
  *
  * @param what the name of the option in errors
  * @throws `InvalidArgumentError` for such a value
@@ -133,8 +133,8 @@ export function readSource(source: unknown, what: string): Source {
 }
 
 /**
- * Throws unless the values of these options are text or numbers. `null` is allowed, because for
- * ioredis `null` means that the option is missing.
+ * Checks that these options are text or numbers. Accepts `null`, because for ioredis `null` means
+ * that the option is missing.
  */
 function assertPlain(options: RedisOptions, what: string): void {
   for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {

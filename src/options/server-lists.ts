@@ -13,8 +13,8 @@ export interface ClusterList
 }
 
 /**
- * A master that ioredis finds through Sentinels. `name` is the name of the master in their configuration. All other
- * options apply as for one server.
+ * A master that ioredis finds through Sentinels. `name` is the name of the master in the configuration of the
+ * Sentinels. All other options apply as for one server.
  */
 export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
   sentinels: readonly ListedServer[]
@@ -46,9 +46,9 @@ export function readCluster(
 }
 
 /**
- * Returns the options for ioredis. The login and the TLS setting in the URLs apply to the
- * Sentinels. For a master with `tls`, ioredis also needs `enableTLSForSentinelMode`, or it would
- * connect without TLS.
+ * Returns the options for ioredis. The login and the TLS setting in the URLs apply to the Sentinels. If the master has
+ * `tls`, ioredis also needs `enableTLSForSentinelMode`. Without that option, ioredis would connect to the master
+ * without TLS.
  */
 export function readSentinels(options: SentinelList, what: string): RedisOptions {
   const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)

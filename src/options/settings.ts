@@ -40,11 +40,11 @@ export interface Settings {
   readonly outageMs: number
   /** Returns how long a call with this `waitMs` retries in an outage, in milliseconds. */
   readonly patienceMs: (waitMs: number) => number
-  /** Age of a hold at which the client warns, in milliseconds; undefined means no warnings. */
+  /** The client warns about holds older than this, in milliseconds; undefined for no warnings. */
   readonly heldWarningMs: number | undefined
   /**
-   * After this time of silence of the main thread, the watchdog thread stops its renewals, in
-   * milliseconds. Undefined if the client has no watchdog thread.
+   * If the main thread is silent for this long, in milliseconds, the watchdog thread stops its
+   * renewals. Undefined if the client has no watchdog thread.
    */
   readonly silenceLimitMs: number | undefined
   /** The program of the watchdog thread; undefined means the file in the package. */
@@ -60,8 +60,8 @@ export interface Settings {
 const COUNTER_MS = 3_600_000
 
 /**
- * How long a call of a client without `outageMs` retries in an outage, in milliseconds. A call with
- * `waitMs` retries for that time, but for no less than 5 s and no more than `most`. A call without
+ * How long a call retries in an outage if the client has no `outageMs`, in milliseconds. A call
+ * with `waitMs` retries for its `waitMs`, but for at least 5 s and at most `most`. A call without
  * `waitMs` retries for `without`, which is longer than a usual failover.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
@@ -85,7 +85,7 @@ const CLIENT_OPTIONS = {
   heldWarningMs: timerMs,
 }
 
-/** The options of a client, with the options that have a meaning only with Redis. */
+/** All options of a client, also the options that have a meaning only with Redis. */
 const REDIS_OPTIONS = {
   redis: unchecked,
   masters: unchecked,

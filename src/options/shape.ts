@@ -10,13 +10,13 @@ import { show } from '../kit/show.ts'
  */
 export type Rule<T> = (value: unknown, what: string) => T
 
-/** The rule of an option, and its default: the value of the option if the caller gives none. */
+/** The rule of an option, and its default. The option has the default if the caller gives no value. */
 interface RuleOr<T, D> {
   readonly rule: Rule<T>
   readonly usual: D
 }
 
-/** The options of a call. The default of an option that is only a rule is undefined. */
+/** The options of a call. If an option is only a rule, its default is undefined. */
 type Shape = Readonly<Record<string, Rule<unknown> | RuleOr<unknown, unknown>>>
 
 /** The checked value of each option, in a new object. */
@@ -40,10 +40,9 @@ export function or<T, D>(rule: Rule<T>, usual: D): RuleOr<T, D> {
  * @param what the subject of the error for a value that is not an object
  * @param rules the rules of the options by their names
  * @param prefix the beginning of the names in errors, such as `durability.`
- * @returns a function that reads the options. The function throws `InvalidArgumentError` for a
- * value that is not an object of options. It also throws for an unknown name, and for a value that
- * its rule refuses. Options that are inherited, are accessors of a class, or are not enumerable
- * count too
+ * @returns a function that reads the options, even options that are inherited, are accessors of a class, or are not
+ * enumerable. The function throws `InvalidArgumentError` for a value that is not an object of options. It also throws
+ * for an unknown name, and for a value that its rule refuses
  */
 export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   const names = Object.keys(rules)
@@ -51,14 +50,14 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const { rule, usual } = typeof given === 'function' ? or(given, undefined) : given
     return { name, rule, usual, label: `\`${prefix}${name}\`` }
   })
-  // JavaScript engines store the options of such a copy inside the object, which makes reading fast. Copies of
-  // `defaults` are equally fast.
+  // JavaScript engines store the properties of a spread copy inside the object, where code reads them fast. The same is
+  // true for copies of `defaults`.
   const defaults: Record<string, unknown> = { ...rules }
   for (const { name, usual } of all) defaults[name] = usual
 
   /**
-   * Reads valid options of a plain object, for speed. Returns undefined if an option is invalid, or
-   * if the object has another name.
+   * Reads valid options of a plain object, faster than `readInOrder`. Returns undefined if an option is invalid or has
+   * an unknown name.
    */
   const readPlain = (options: GivenOptions) => {
     const read = { ...defaults }
@@ -80,8 +79,8 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   }
 
   /**
-   * Reads any value. An error is about an unknown name, or about the first invalid option in the
-   * order of `rules`. A name that is inherited or not enumerable may be unknown.
+   * Reads any value. Throws for an unknown name, or for the first invalid option in the order of `rules`. Ignores an
+   * unknown name that is inherited or not enumerable.
    */
   const readInOrder = (options: unknown) => {
     if (typeof options !== 'object' || options === null || areNoOptions(options, names)) {
@@ -109,10 +108,7 @@ function isPlain(value: unknown): value is GivenOptions {
   )
 }
 
-/**
- * True for an object that would be read like no options. Such an object is a handle, for example a
- * lock, or a built-in object without an option, for example an array.
- */
+/** True for an object that contains no options: a handle such as a lock, or a built-in object such as an array. */
 function areNoOptions(value: object, names: readonly string[]): boolean {
   // A lease has a `signal`, but the signal of a lease is no option.
   if (COPY in value) return true
