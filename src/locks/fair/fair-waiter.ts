@@ -51,8 +51,8 @@ export class FairWaiter extends LocalWaiter {
   }
 
   /**
-   * Takes the next step: uses a grant, sends a request, or waits. Called again after each step,
-   * until the waiter holds the lock or has settled.
+   * Takes the next step: uses a grant, sends a request, or waits. The client calls this method
+   * again after each step, until the waiter holds the lock or has settled.
    */
   woken(): void {
     const { lock } = this
@@ -90,8 +90,7 @@ export class FairWaiter extends LocalWaiter {
     const { claimMs } = this.#place
     const claim = this.#place.claim(clock)
     // A client with a watchdog thread may block its event loop for longer than the claim window. A
-    // confirmation by replicas also takes time. In these two cases the waiter sends a request,
-    // which gives the lock the whole lease.
+    // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
     const hold = this.#newHold(claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
@@ -150,7 +149,7 @@ export class FairWaiter extends LocalWaiter {
       if (grant.kind === 'queued') {
         this.#isQueued(grant, sentAt)
       } else {
-        // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
+        // If the owner acquired the lock during the request, the waiter re-enters the hold.
         if (this.#ownHold === undefined) this.resolve(null)
         this.woken()
       }

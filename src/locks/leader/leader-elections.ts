@@ -52,8 +52,8 @@ export class LeaderElections {
     })
   }
 
-  // A candidate may give up before the client receives its grant. The candidate does not lead, but
-  // its owner holds the lock until a background release ends the hold.
+  // A candidate may give up before the client receives its grant. Its owner then holds the lock
+  // until a background release. Such a holder does not lead.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
     return ![...this.#campaigns].some(({ owner }) => owner.hasOwnerId(holder))

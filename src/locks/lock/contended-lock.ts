@@ -86,8 +86,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Waits until the lock is free.
    *
-   * @returns null if the lock was not free in time. Otherwise `waited` is true if the first check
-   * did not find the lock free
+   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check
+   * found the lock free
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

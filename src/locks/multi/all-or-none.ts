@@ -34,9 +34,12 @@ export class AllOrNone {
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: WantedLock[] = []
-  /** True if another owner was found to hold a lock. A short silence is then not an outage. */
+  /**
+   * True if the call has found a lock that another owner holds. A short silence of the server is
+   * then not an outage.
+   */
   #known = false
-  /** The number of losses since another owner was last found to hold one of the locks. */
+  /** How many leases were lost since the call last found a lock that another owner holds. */
   #losses = 0
 
   constructor(
@@ -56,7 +59,7 @@ export class AllOrNone {
 
   /**
    * @returns the lease of each lock; null if another owner held one of the locks until the time
-   * limit. Rejects at once when aborted. A lock that is granted after the abort is released
+   * limit. Rejects at once when aborted, and releases a lock that is granted later
    */
   async run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal } = this.#meant
@@ -155,7 +158,7 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // If another request has acquired the busy lock meanwhile, another missing lock is returned.
+    // Returns the busy lock if it is still missing. Otherwise returns another missing lock.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 

@@ -25,7 +25,7 @@ import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A semaphore that clients share, as `RPermitExpirableSemaphore` of Redisson with the same name. Each acquired permit
+ * A semaphore that clients share. Redisson has the same semaphore as `RPermitExpirableSemaphore`. Each acquired permit
  * has a lease: if a process crashes, its permits are available again when their lease ends.
  *
  * Waiters are served in FIFO order across all clients of Holdfast. No caller overtakes, even when it wants fewer
@@ -108,7 +108,7 @@ export class HoldfastPermitExpirableSemaphore {
 
   /**
    * Returns how many permits are available; below 0 if more permits are taken than exist. If no client has set the
-   * total number, the result is the `permits` option of this semaphore less the taken permits; 0 without this option.
+   * total number, the result is the `permits` option of this semaphore minus the taken permits; 0 without this option.
    * Rejects as {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
@@ -160,8 +160,8 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires all requested permits or none, in FIFO order. The call waits for at most `waitMs`; if neither the call nor
-   * the client sets `waitMs`, it waits forever. A message wakes the waiter. If a holder crashes, the end of its lease
+   * Acquires all requested permits or none, in FIFO order. The call waits for at most `waitMs`. Without a `waitMs` of
+   * the call or the client, it waits forever. A message wakes the waiter. If a holder crashes, the end of its lease
    * wakes the waiter.
    *
    * Without `leaseMs`, the watchdog renews the lease of the permits until the release.

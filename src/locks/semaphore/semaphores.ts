@@ -32,7 +32,7 @@ export class Semaphores {
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Resolves the promise of `drain()`. Undefined unless `drain()` waits until no work has permits. */
+  /** Resolves the promise of `drain()`. Undefined while no `drain()` waits. */
   #unused: (() => void) | undefined
   #closed = false
 
