@@ -102,7 +102,8 @@ export class Barriers {
   #remember(name: string, id: string): void {
     const ids = this.#answered.get(name) ?? []
     if (ids.length < MOST_ANSWERED) this.#answered.set(name, [...ids, id])
-    // The server forgets each outcome after some time, so the client need not report every id.
+    // The server forgets each outcome after some time, so the client may drop the ids of one
+    // barrier.
     const [first] = this.#answered.keys()
     if (this.#answered.size > MOST_ANSWERED && first !== undefined) this.#answered.delete(first)
   }

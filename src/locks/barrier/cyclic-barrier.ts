@@ -14,7 +14,7 @@ export interface CyclicBarrier extends Public<HoldfastCyclicBarrier> {}
 
 /** The object behind a {@link CyclicBarrier}. */
 export class HoldfastCyclicBarrier {
-  /** The name of the barrier, as it was given to `getCyclicBarrier`. */
+  /** The name that `getCyclicBarrier` received. */
   readonly name: string
   readonly #remote: RemoteBarrier
   readonly #barriers: Barriers

@@ -29,7 +29,7 @@ export function confirmGrant(
       else if (hold.live) hold.loseGone()
     },
     failed: () => {
-      // The end of the hold reports why it was not extended.
+      // The error is ignored, because the end of the hold reports the failure.
       lengthen(lock, hold, leaseMs, longestCallMs).catch(() => {})
     },
   })

@@ -21,9 +21,8 @@ import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 
 /**
- * A waiter for a fair lock. It has a place in the queue on the server, which the heartbeat keeps.
- * It sends a request, and then sleeps until a message grants it the lock, or until it must send
- * another request.
+ * A waiter for a fair lock, with a place in the queue on the server. The waiter sends a request. It
+ * then sleeps until a message grants the lock, or until it must send another request.
  */
 export class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat

@@ -127,8 +127,8 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, no place
- * follows.
+ * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, they are
+ * the last places.
  */
 function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

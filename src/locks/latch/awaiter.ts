@@ -105,8 +105,8 @@ export class Awaiter extends Linked<Awaiter> {
     deliver()
   }
 
-  // Resolves with false, because the latch did not open in time. Rejects if the state is unknown,
-  // because the server has been silent for longer than usual.
+  // Resolves with false if the latch did not open in time. Rejects if the state is unknown, because
+  // the server was silent for longer than usual.
   #timeIsUp(): void {
     // If no answer has arrived, the latch may have been open all the time.
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {

@@ -49,7 +49,7 @@ export class HoldfastCountDownLatch {
    * Sets the count of an open latch.
    *
    * @param count at least 1
-   * @returns true if this call set the count; false if the latch already has a count, which does not change
+   * @returns true if this call set the count; false if the latch already has a count, and the count stays as it is
    * @throws `InvalidArgumentError` for an invalid count. `RedisUnavailableError` if Redis did not confirm the count;
    * the message says if the count may have been set. `RedisRefusedError`, `ClosedError`
    */
@@ -113,8 +113,8 @@ export class HoldfastCountDownLatch {
   /**
    * Waits until the latch is open: its count is zero, was deleted, or was never set.
    *
-   * With `round`, the call waits for the end of this round only, even when the call is made in a
-   * later round.
+   * With `round`, the call waits only for the end of this round, and not for the end of a later
+   * round.
    *
    * @returns true if the latch is open, or was open at some time since the call. False if `waitMs`
    * passed first

@@ -16,7 +16,10 @@ interface ElectionClient {
   newOwner(suffix: string): Owner
   /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
-  /** The words of error messages for a client with a single server, which an election needs. */
+  /**
+   * The words for a client with a single server, in error messages. An election needs such a
+   * client.
+   */
   readonly oneServer: string
 }
 

@@ -13,7 +13,7 @@ import { groupsOf, JointRequest } from './joint-request.ts'
 /** After this many lost leases in a row, the call rejects, because its leases are too short. */
 const MOST_LOSSES = 5
 
-/** A fixed lease is extended if less than this share remains when all locks are held. */
+/** When the call holds all locks, it extends a fixed lease if less than this share remains. */
 const FRESH = 0.85
 
 /**
@@ -34,12 +34,9 @@ export class AllOrNone {
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: WantedLock[] = []
-  /**
-   * True if the call has found a lock that another owner holds. A short silence of the server is
-   * then not an outage.
-   */
+  /** True if the call found a lock of another owner. A short silence is then not an outage. */
   #known = false
-  /** How many leases were lost since the call last found a lock that another owner holds. */
+  /** How many leases were lost since the call last found a lock of another owner. */
   #losses = 0
 
   constructor(

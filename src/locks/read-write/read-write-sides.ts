@@ -167,7 +167,7 @@ class Side extends HoldfastLock {
 
   /**
    * `isFree` is true if a new owner could acquire this side. Otherwise `ttlMs` is the longest lease
-   * that prevents this, in milliseconds; Infinity if a lease never ends.
+   * that keeps a new owner out, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteState): FreeCheck {
     const { reading, writing } = this.#kinds

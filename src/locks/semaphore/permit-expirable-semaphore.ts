@@ -150,8 +150,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Deletes the semaphore: the number of permits and the holders. Holders notice this as with {@link release}. Waiting
-   * calls wait for new permits. If this object has a `permits` option, its next acquisition sets the number again.
+   * Deletes the semaphore: the number of permits and the holders. Holders notice the deletion as they notice {@link
+   * release}. Waiting calls wait for new permits. If this object has a `permits` option, its next acquisition sets the
+   * number again.
    *
    * @returns true if the semaphore existed. Rejects as {@link trySetPermits} does
    */
@@ -193,8 +194,8 @@ export class HoldfastPermitExpirableSemaphore {
    * @param options as for {@link acquire}
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link acquire} does if the permits are not
    * acquired. Rejects with `LeaseLostError` if the lease was lost before `fn` ended; the error of `fn` is then the
-   * `cause`. If Redis does not confirm the release, the client's `error` event reports the failure, because the work is
-   * done.
+   * `cause`. If Redis does not confirm the release, only the client's `error` event reports the failure, because the
+   * work is done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)

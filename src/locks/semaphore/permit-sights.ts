@@ -10,8 +10,8 @@ import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 const ASK_WHO_MS = 100
 
 /**
- * When a call has waited for this time, in milliseconds, the client warns if no client has set the
- * number of permits.
+ * If no client has set the number of permits, the client warns when a call has waited for this
+ * time, in milliseconds.
  */
 const WARN_MS = 500
 

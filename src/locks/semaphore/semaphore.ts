@@ -137,8 +137,8 @@ export class HoldfastSemaphore {
   /**
    * Releases permits, and wakes waiters. The server does not check who acquired them, so a release can add new permits.
    *
-   * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may have happened. The client
-   * retries in the background for ten minutes, and the release counts once. Do not release these permits again.
+   * Rejects with `RedisUnavailableError` if Redis did not confirm the release. The release may have happened. The
+   * client retries in the background for ten minutes, and the release counts once. Do not release these permits again.
    *
    * @param permits a whole number from 0; 0 does nothing
    */
@@ -174,7 +174,7 @@ export class HoldfastSemaphore {
   /**
    * Acquires all available permits, ahead of all waiters.
    *
-   * @returns how many permits were acquired; 0 if the number is zero or below. Rejects as {@link addPermits} does
+   * @returns how many permits were acquired; 0 if no permit is available. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain')
@@ -200,8 +200,7 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Waiting calls wait for new permits. `release()` creates the semaphore again, but the end of
-   * `using()` does not. If the semaphore exists again when the work of `using()` ends, the permits of the work are
-   * added to it.
+   * `using()` does not. If the semaphore exists again at that time, the permits of the work are added.
    *
    * @returns true if the semaphore existed. If the call rejects for an outage, the semaphore may be deleted
    */

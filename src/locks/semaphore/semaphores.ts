@@ -61,7 +61,7 @@ export class Semaphores {
   }
 
   /**
-   * Registers permits that work of `using()` has.
+   * Registers the permits of running work in `using()`.
    *
    * @returns a function to call when the work has ended or the client is closed. The function adds the permits once, if
    * the semaphore still exists. The event `error` reports a failure
@@ -117,7 +117,7 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Then waits for all additions in flight and in the
+   * Releases the permits of running work. Then waits for all releases in flight and in the
    * background, for at most twice `commandTimeoutMs` plus 50 ms. Permits without leases never
    * expire, so a short outage must not keep them acquired.
    */
