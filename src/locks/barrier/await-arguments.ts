@@ -9,7 +9,7 @@ export interface BarrierAwaitOptions {
    * give the same number.
    */
   parties: number
-  /** The longest wait in milliseconds. Without it, or with `Infinity`, there is no limit. 0 is invalid. */
+  /** The longest wait in milliseconds. Without `waitMs`, or with `Infinity`, there is no limit. 0 is invalid. */
   waitMs?: number
   /** If this signal aborts, the call rejects with `signal.reason`. */
   signal?: AbortSignal

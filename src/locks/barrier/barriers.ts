@@ -11,8 +11,8 @@ import type { PartyOptions } from './await-arguments.ts'
 import { Party } from './party.ts'
 
 /**
- * For one barrier, the client keeps at most this many ids of arrivals with a known outcome. It
- * keeps such ids for at most this many barriers.
+ * The client stores at most this many ids of ended arrivals for one barrier. It stores such ids for
+ * at most this many barriers.
  */
 const MOST_ANSWERED = 100
 
@@ -26,8 +26,8 @@ export class Barriers {
   readonly #parties = new Set<Party>()
   readonly #leaving = new BackgroundTasks()
   /**
-   * For each barrier name, the ids of arrivals with a known outcome. The next call for the barrier
-   * sends these ids, so that the server can forget the arrivals.
+   * The ids of ended arrivals, by barrier name. The next call for a barrier sends its ids, so that
+   * the server can forget these arrivals.
    */
   readonly #answered = new Map<string, string[]>()
   #count = 0
@@ -90,7 +90,7 @@ export class Barriers {
   }
 
   /**
-   * Rejects all calls that wait. Resolves when their parties have left, at the latest after
+   * Rejects all waiting calls. Resolves when their parties have left, at the latest after
    * `commandTimeoutMs` plus 50 ms.
    */
   async shutDown(): Promise<void> {
@@ -102,7 +102,8 @@ export class Barriers {
   #remember(name: string, id: string): void {
     const ids = this.#answered.get(name) ?? []
     if (ids.length < MOST_ANSWERED) this.#answered.set(name, [...ids, id])
-    // The server forgets each outcome after some time, so the client need not report every id.
+    // The server forgets each outcome after some time, so the client may drop the ids of one
+    // barrier.
     const [first] = this.#answered.keys()
     if (this.#answered.size > MOST_ANSWERED && first !== undefined) this.#answered.delete(first)
   }

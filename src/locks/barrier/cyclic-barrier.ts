@@ -14,7 +14,7 @@ export interface CyclicBarrier extends Public<HoldfastCyclicBarrier> {}
 
 /** The object behind a {@link CyclicBarrier}. */
 export class HoldfastCyclicBarrier {
-  /** The name of the barrier, as it was given to `getCyclicBarrier`. */
+  /** The name that `getCyclicBarrier` received. */
   readonly name: string
   readonly #remote: RemoteBarrier
   readonly #barriers: Barriers
@@ -32,10 +32,10 @@ export class HoldfastCyclicBarrier {
    * @returns true if all parties of the round have arrived. False if `waitMs` passed first: then
    * this party has left, and the round needs another party
    * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for
-   * invalid input, and if the round has another number of parties. `LeaseLostError` if the client
-   * could not renew the arrival in time, so that the arrival does not count any more.
-   * `RedisUnavailableError` if the server does not answer for `outageMs`. `RedisRefusedError`,
-   * `ClosedError`
+   * invalid input, and if earlier calls of the round gave another number of parties.
+   * `LeaseLostError` if the client could not renew the arrival in time, so that the arrival no
+   * longer counts. `RedisUnavailableError` if the server does not answer for `outageMs`.
+   * `RedisRefusedError`, `ClosedError`
    */
   async await(options: BarrierAwaitOptions, ...others: readonly never[]): Promise<boolean> {
     return this.#barriers.await(this.name, this.#remote, awaitArguments(this.name, options, others))

@@ -17,14 +17,11 @@ interface PartyTerms {
   readonly remote: RemoteBarrier
   readonly options: PartyOptions
   readonly leaseMs: number
-  /**
-   * Ids of earlier arrivals with a known outcome. The server forgets these arrivals when it
-   * receives their ids.
-   */
+  /** The ids of ended arrivals. The server forgets an arrival when it receives the id. */
   readonly answered: readonly string[]
   /**
-   * Makes the retry budget of a call with this `waitMs`, in milliseconds; 0 means that the call
-   * does not wait.
+   * Makes a retry budget. `waitMs` is the longest wait in milliseconds; 0 for a call that does not
+   * wait.
    */
   budget(waitMs: number): RetryBudget
   readonly leaving: BackgroundTasks
@@ -46,8 +43,8 @@ export class Party {
   readonly #abort: AbortWatch | undefined
   readonly #timer: WaitTimer
   /**
-   * The number of the round in which the server counts this party; undefined before the first such
-   * answer.
+   * The number of the round in which the server counts this party. Undefined until the server has
+   * counted the party.
    */
   #round: number | undefined
   /**
@@ -56,8 +53,8 @@ export class Party {
   #countsUntil = 0
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
   /**
-   * The number of sent requests to arrive whose outcome is unknown. The server may still count such
-   * a request.
+   * How many arrival requests are in flight or have an unknown outcome. The server may still
+   * receive these requests.
    */
   #unanswered = 0
   #resolve!: (passed: boolean) => void
@@ -87,8 +84,8 @@ export class Party {
   }
 
   /**
-   * True if the call is settled and the server will receive no late request to arrive. The server
-   * may then forget the arrival.
+   * True if the call is settled and no late arrival request can reach the server. The server may
+   * then forget the arrival.
    */
   get isAnswered(): boolean {
     return this.#state === 'settled' && this.#unanswered === 0
@@ -118,8 +115,8 @@ export class Party {
   }
 
   /**
-   * Sends one request to arrive or to renew the arrival. Returns the pause until the next request,
-   * in milliseconds.
+   * Sends one request, which arrives or renews the arrival. Returns the pause until the next
+   * request, in milliseconds.
    */
   async #arrive(): Promise<number> {
     const { id, remote, options, leaseMs } = this.#terms
@@ -127,8 +124,8 @@ export class Party {
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
-    // After `callMs` the server refuses the request. So a late request cannot count the party again
-    // after the lease of a newer request has ended.
+    // The server refuses the request after `callMs`. So a late request cannot arrive after the
+    // lease of a newer request has ended.
     const callMs = Math.min(this.#budget.callMs, leaseMs)
     this.#unanswered += 1
     try {
@@ -156,7 +153,8 @@ export class Party {
       this.#round = arrived.round
       this.#countsUntil = sentAt + validityMs(leaseMs)
       const pollMs = this.#listener.listen(remote, Infinity)
-      // A confirmed subscription receives each message. So the next request is only the renewal.
+      // A confirmed subscription receives each message. So the next request only has to renew the
+      // arrival.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
     }
     if (arrived.kind === 'passed') this.#finish(() => this.#resolve(true))
@@ -178,7 +176,7 @@ export class Party {
   }
 
   /**
-   * Handles the message that this round has ended. `round` is undefined if messages may have been
+   * Handles the message that a round has ended. `round` is undefined if messages may have been
    * lost.
    */
   #roundEnded(round?: number): void {
@@ -217,8 +215,8 @@ export class Party {
   }
 
   /**
-   * Makes the party leave, and repeats the request for at most `outageMs`. If the server never
-   * receives the request, the arrival expires with its lease.
+   * Asks the server to remove the arrival. Repeats failed requests for at most `outageMs`. If no
+   * request reaches the server, the arrival expires with its lease.
    */
   #stopWaiting(): Promise<'left' | 'passed'> {
     const { remote, id, budget } = this.#terms

@@ -4,8 +4,8 @@ import type { LocalLock } from '../../local/local-lock.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 
 /**
- * Confirms a grant, so that the hold lasts for `leaseMs` milliseconds and not only for the claim
- * window. If the request fails, the client repeats it while the hold lasts. Without an answer, the
+ * Confirms a grant, so that the hold lasts for `leaseMs` milliseconds instead of the claim window.
+ * If the request fails, the client repeats the request while the hold lasts. Without an answer, the
  * hold is lost at the end of the claim window.
  *
  * @param longestCallMs the longest time limit of one request, in milliseconds
@@ -19,8 +19,8 @@ export function confirmGrant(
 ): void {
   const callMs = Math.min(lock.newBudget(hold.kind).callMs, longestCallMs)
   const sentAt = lock.services.clock.now()
-  // The request may reach the server even if its answer is lost. So a hand-over of this hold now
-  // needs a request, and the longer lease counts.
+  // The server may extend the lease even if its answer is lost. So a hand-over of this hold needs a
+  // request, and the hold counts with the longer lease.
   hold.untouched = false
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   inTurn.confirm(hold.id.wireOwner, leaseMs, callMs, {
@@ -29,7 +29,7 @@ export function confirmGrant(
       else if (hold.live) hold.loseGone()
     },
     failed: () => {
-      // The end of the hold reports why it was not extended.
+      // The error is ignored, because the end of the hold reports the failure.
       lengthen(lock, hold, leaseMs, longestCallMs).catch(() => {})
     },
   })

@@ -34,7 +34,10 @@ export class FairQueue implements QueuedWaiters {
     this.#heartbeat.join(this)
   }
 
-  /** Removes this queue from the heartbeat, which then refuses grants for this lock. */
+  /**
+   * Removes this queue from the heartbeat. The heartbeat then releases all new grants for this
+   * lock.
+   */
   stopHeartbeat(): void {
     this.#heartbeat.remove(this)
   }
@@ -44,8 +47,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * True if the place may send its request now. If false, the wake event of its waiter is set when
-   * the place may send its request.
+   * True if the waiter of this place may send its request now. Otherwise the waiter is woken when
+   * another request has ended.
    */
   admits(place: Place): boolean {
     return this.#inFlight.admits(place)
@@ -73,19 +76,19 @@ export class FairQueue implements QueuedWaiters {
   /**
    * Called when a message or the answer to a release reports that this owner id has the lock.
    *
-   * @param releasedAt when this client sent that release; undefined if unknown
+   * @param releasedAt when this client sent the release that made the grant; undefined if unknown
    */
   onGrant(owner: string, token: number, path?: AcquirePath, releasedAt?: Moment): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.onGrant(token, path, releasedAt)
-      // If the last answer about this place is too old, the waiter must send a request before it
-      // uses this grant. In a long queue, the client then sends a heartbeat at once. This heartbeat
-      // refreshes many places, so that the next waiters need no such request.
+      // If the last answer about this place is too old, the waiter must send a request first. In a
+      // long queue, a heartbeat then refreshes many places, so that the next waiters need no such
+      // request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // No hold has this token, so the waiter has left the queue. The client releases the late grant,
+    // No hold has this token, so the waiter has left the queue. The client releases the grant,
     // because it would block the queue until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.inTurn, owner, token)
@@ -107,15 +110,15 @@ export class FairQueue implements QueuedWaiters {
       place.queued({ ...beat, first: isFirst }, sentAt)
       place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }
-    // The heartbeat may not have listed the head of the queue and the granted place, so both are
-    // updated here.
+    // Updates the head of the queue and the granted place too, because the heartbeat may not have
+    // listed them.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
     this.places.get(granted)?.onGrant(lastToken)
     if (this.places.size === 0) return
-    // Clients that do not use the queue publish a message at a release. A client that still waits
-    // at its first heartbeat listens for these messages. If a message is lost, the next heartbeat
-    // finds the release.
+    // Holders outside the queue, such as owners of `getLock`, publish a message at a release. After
+    // its first heartbeat, a client listens for these messages. If a message is lost, the next
+    // heartbeat finds the release.
     this.#listening ??= this.#lock.remote.listen(({ kind }) => {
       if (kind === 'released') this.checkAgain()
     })

@@ -8,8 +8,8 @@ import type { Attempt, LoweredHold, Reentry } from '../../servers/requests.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /**
- * The requests of a fair lock. If a last release or an `abandon` frees the lock, the same request
- * grants the lock to the head of the queue. All other requests are the same as for a plain lock.
+ * The requests of a fair lock. The last release of a hold, and `abandon`, also grant the lock to
+ * the head of the queue. All other requests are the same as for a plain lock.
  */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock

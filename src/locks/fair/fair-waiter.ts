@@ -21,9 +21,8 @@ import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 
 /**
- * A waiter for a fair lock. It has a place in the queue on the server, which the heartbeat keeps.
- * It sends a request, and then sleeps until a message grants it the lock, or until it must send
- * another request.
+ * A waiter for a fair lock, with a place in the queue on the server. The waiter sends a request. It
+ * then sleeps until a message grants the lock, or until it must send another request.
  */
 export class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat
@@ -51,8 +50,8 @@ export class FairWaiter extends LocalWaiter {
   }
 
   /**
-   * Takes the next step: uses a grant, sends a request, or waits. Called again after each step,
-   * until the waiter holds the lock or has settled.
+   * Takes the next step: uses a grant, sends a request, or waits. The client calls this method
+   * again after each step, until the waiter holds the lock or has settled.
    */
   woken(): void {
     const { lock } = this
@@ -90,8 +89,7 @@ export class FairWaiter extends LocalWaiter {
     const { claimMs } = this.#place
     const claim = this.#place.claim(clock)
     // A client with a watchdog thread may block its event loop for longer than the claim window. A
-    // confirmation by replicas also takes time. In these two cases the waiter sends a request,
-    // which gives the lock the whole lease.
+    // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
     const hold = this.#newHold(claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
@@ -150,7 +148,7 @@ export class FairWaiter extends LocalWaiter {
       if (grant.kind === 'queued') {
         this.#isQueued(grant, sentAt)
       } else {
-        // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
+        // If the owner acquired the lock during the request, the waiter re-enters the hold.
         if (this.#ownHold === undefined) this.resolve(null)
         this.woken()
       }

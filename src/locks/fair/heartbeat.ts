@@ -29,7 +29,8 @@ const LOCK_COSTS = 10
 
 /**
  * After the last wait, the subscription to grants stays open for this many heartbeats, because
- * another wait often follows. For up to 0.75 s, the server does not check that it still exists.
+ * another wait often follows. Also, the server relies on a subscription for up to 0.75 s after a
+ * check.
  */
 const LINGER_BEATS = 3
 
@@ -48,9 +49,9 @@ type Due = [LocalQueue, Place[]]
 
 /**
  * Keeps all places of one client in the queues of fair locks, with one timer and one subscription
- * to grants. While a client sends heartbeats, the server keeps all its places, even places that no
- * heartbeat lists. So a heartbeat lists the first places of each queue, and only some others. If
- * the server has lost listed places of a queue, the client lists all its places in this queue.
+ * to grants. The server keeps all places of a client that sends heartbeats. So a heartbeat lists
+ * only some places: the first places of each queue, and a part of the others. If the server has
+ * lost a listed place, the client lists all its places in this queue.
  */
 export class Heartbeat {
   readonly #server: QueueServer
@@ -85,7 +86,7 @@ export class Heartbeat {
       this.#beat(0)
     })
     this.#inbox ??= this.#fairServer.listen((grant) => {
-      // A call without a grant means that grants may have been lost. A heartbeat finds them.
+      // Without a grant, messages may have been lost. A heartbeat then finds lost grants.
       if (grant === undefined) this.#beat(0)
       else this.#onGrant(grant)
     })
@@ -206,8 +207,8 @@ export class Heartbeat {
         continue
       }
       areAllAnswered = false
-      // Wakes the first waiter, because its own request finds the error. Another waiter is woken
-      // only to give up, when its retry budget is used up.
+      // Wakes the first waiter, because its own request finds the error. Wakes another waiter only
+      // when its retry budget is used up, so that the waiter gives up.
       const [first] = queue.places
       for (const { waiter } of queue.places) {
         if (waiter === first?.waiter || waiter.retryBudget.isUsedUp) waiter.wakeEvent.set()
@@ -220,8 +221,8 @@ export class Heartbeat {
   async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
-      // Called each time the request is sent, because the place of a waiter that has left must not
-      // be restored.
+      // Runs each time the request is sent, so that the server does not restore the place of a
+      // waiter that has left.
       places: () => places.filter((place) => place.inLine),
     }))
     const healths = due.map(

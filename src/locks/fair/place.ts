@@ -21,8 +21,8 @@ interface KnownGrant {
 }
 
 /**
- * The place of one waiter in the queue of a fair lock, and the last grant to this waiter that the
- * client knows.
+ * The place of one waiter in the queue of a fair lock. Contains the last known grant to this
+ * waiter.
  */
 export class Place {
   readonly waiter: Waiter
@@ -50,8 +50,8 @@ export class Place {
   #token = 0
   #tokenCameAt = 0
   /**
-   * When this client sent the release that made the grant `#token`. Undefined if another request made
-   * the grant, or if that is unknown.
+   * When this client sent the release that made the grant `#token`. Undefined if no release of this client is known to
+   * have made this grant.
    */
   #releasedAt: Moment | undefined
   #checkTimer: Timer | undefined
@@ -94,15 +94,16 @@ export class Place {
   }
 
   /**
-   * Returns the grant if the waiter can use it without a request. The grant's token is newer than
-   * the tokens in all `queued` answers, so the grant was made after those requests were sent. A grant
-   * that a release of this client made was also made after that release was sent.
+   * Returns the grant if the waiter can use it without a request. `sentAt` of the result is the newest known moment
+   * before the grant. At this moment the client sent the last request with the answer `queued`, or the release that
+   * made the grant.
    *
    * @returns null if there is no grant, or if too little of the claim window is left
    */
   claim(clock: Clock): KnownGrant | null {
     const queuedAt = this.#queuedAt
-    // If the counter was lost, the client cannot distinguish an old grant from a new grant.
+    // If the server has lost the counter of the tokens, the client cannot distinguish an old grant
+    // from a new grant.
     if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null
     const releasedAt = this.#releasedAt
     const isLater = releasedAt !== undefined && releasedAt.monotonic > queuedAt.monotonic
@@ -124,8 +125,8 @@ export class Place {
   }
 
   /**
-   * True if the next heartbeat should list this place: no heartbeat has listed it yet, or its last
-   * answer is at least `olderMs` milliseconds old.
+   * True if the next heartbeat should list this place. A place is due if no heartbeat has listed
+   * it, or if the last answer about it is at least `olderMs` milliseconds old.
    */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false
@@ -133,8 +134,8 @@ export class Place {
   }
 
   /**
-   * True if a request that was sent at `at` or later found the place in the queue. Undefined before
-   * the first answer. `at` is a time on the monotonic clock.
+   * True if a request from `at` or later found the place in the queue. Undefined before the first
+   * answer. `at` is in milliseconds on the monotonic clock.
    */
   isQueuedSince(at: number): boolean | undefined {
     return this.#queuedAt && this.#queuedAt.monotonic >= at

@@ -12,9 +12,9 @@ export const MOST_IN_ONE = 500
  * The places of one client in the queue of one lock, in FIFO order. This class selects the places
  * that the next requests list.
  *
- * While a client sends heartbeats, the server keeps its places, even if no heartbeat lists them.
- * Places are lost only at the head of the queue, or when the server loses data. So if the first
- * places still exist, almost certainly all places exist.
+ * The server keeps all places of a client that sends heartbeats. Places are lost only at the head
+ * of the queue, or when the server loses data. So if the first places still exist, almost certainly
+ * all places exist.
  */
 export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()
@@ -22,7 +22,7 @@ export class Places implements Iterable<Place> {
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
   /**
-   * When a request was sent that found places missing, in milliseconds on the monotonic clock.
+   * Since when places may be missing on the server, in milliseconds on the monotonic clock.
    * Undefined if no place may be missing.
    */
   #missingAt: number | undefined
@@ -76,7 +76,7 @@ export class Places implements Iterable<Place> {
 
   /**
    * Returns the due places of the next part of the queue. Each call continues where the last call
-   * stopped. After the last place it begins again with the first place.
+   * stopped. After the last place, the next call begins again with the first place.
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
@@ -86,10 +86,10 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Records that a request found places missing. Then all places of a long queue must be listed
+   * Records that the server may have lost places. The client then lists all places of a long queue
    * again.
    *
-   * @param sentAt the time when this request was sent
+   * @param sentAt since when places may be missing
    */
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
@@ -127,8 +127,8 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, no place
- * follows.
+ * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, they are
+ * the last places.
  */
 function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

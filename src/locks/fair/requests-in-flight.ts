@@ -1,23 +1,23 @@
 import type { Place } from './place.ts'
 
 /**
- * The largest number of requests at a time. More requests would not be faster, because this number
- * keeps the client and the server busy.
+ * The most requests in flight at a time. This number keeps the client and the server busy, so more
+ * requests would not be faster.
  */
 const MOST = 128
 
 /**
- * Limits how many waiters for one lock request their place at a time, in the order of their calls.
- * Thousands of waiters may wait for a connection. If all of them sent their requests at once, each
- * request would spend most of its time limit behind other requests.
+ * Limits how many waiters for one lock request their place at a time. The waiters send their
+ * requests in the order of their calls. If thousands of waiters sent requests at once, each request
+ * would spend most of its time limit behind other requests.
  */
 export class RequestsInFlight {
   readonly #asking = new Set<Place>()
   readonly #next = new Set<Place>()
 
   /**
-   * @returns true if the waiter may send its request now. If false, the waiter's wake event is set
-   * later, when the waiter may send its request
+   * @returns true if the waiter may send its request now. Otherwise `done` of another place wakes
+   * the waiter
    */
   admits(place: Place): boolean {
     if (place.answered || this.#asking.has(place)) return true
@@ -27,8 +27,8 @@ export class RequestsInFlight {
   }
 
   /**
-   * Ends the request or the wait for a request of this place. The next waiter may then send its
-   * request.
+   * Called when the request of this place has ended or is not needed. Wakes the next waiter, which
+   * may then send its request.
    */
   done(place: Place): void {
     this.#next.delete(place)

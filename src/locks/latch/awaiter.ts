@@ -24,8 +24,8 @@ export class Awaiter extends Linked<Awaiter> {
    */
   #round: number | null | undefined
   /**
-   * The round in the first answer to a count-down of this client, if this answer arrived before the
-   * first check. Otherwise undefined.
+   * The round in the first answer to a count-down of this client. Undefined if no such answer
+   * arrived before the first check.
    */
   #counted: number | undefined
   #isAnswered = false
@@ -55,8 +55,8 @@ export class Awaiter extends Linked<Awaiter> {
     })
     this.#abort = signal && new AbortWatch(signal, this)
     const { clock } = retryBudget
-    // After a blocked event loop, the client may have received an answer that no code has read yet.
-    // The next turn of the event loop reads this answer first.
+    // If the event loop was blocked, an answer may have arrived unread. The next turn of the event
+    // loop reads this answer before the call gives up.
     this.#timer = new WaitTimer(clock, waitMs, () => clock.nextTurn(() => this.#timeIsUp()))
   }
 
@@ -76,15 +76,15 @@ export class Awaiter extends Linked<Awaiter> {
   }
 
   /**
-   * Handles the state that a change of this client found. Ignores the state if the change was
-   * requested before this call began.
+   * Handles the state in the answer to a change of this client. Ignores the answer if the client
+   * requested the change before this call began.
    *
    * @param request the number of the change
    */
   sawBy(request: number, state: LatchState): void {
     if (request <= this.#requests) return
-    // The answer to a count-down does not say when its round was set. Only a check shows if the
-    // round was set after this call began.
+    // The answer to a count-down does not say when the round began. Only a check shows if the round
+    // began after this call.
     if (state.count === 0 || this.#round !== undefined) this.saw(state)
     else {
       this.#isAnswered = true
@@ -105,8 +105,8 @@ export class Awaiter extends Linked<Awaiter> {
     deliver()
   }
 
-  // Resolves with false, because the latch did not open in time. Rejects if the state is unknown,
-  // because the server has been silent for longer than usual.
+  // Resolves with false if the latch did not open in time. Rejects if the state is unknown, because
+  // the server was silent for longer than usual.
   #timeIsUp(): void {
     // If no answer has arrived, the latch may have been open all the time.
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {

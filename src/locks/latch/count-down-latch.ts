@@ -21,9 +21,9 @@ const DELETING = {
 }
 
 /**
- * A latch that many callers await, as `RCountDownLatch` of Redisson with the same name. The latch opens when its count
- * reaches zero. A latch whose count was never set, or was deleted, is open. The count of an open latch can be set
- * again. The latch then starts another round.
+ * A latch that many callers await. Redisson has the same latch as `RCountDownLatch`. The latch opens when its count
+ * reaches zero. It is also open if its count was never set or was deleted. A new count of an open latch starts another
+ * round.
  *
  * A latch object has no state in Redis, so you can create one wherever you need it.
  */
@@ -49,7 +49,7 @@ export class HoldfastCountDownLatch {
    * Sets the count of an open latch.
    *
    * @param count at least 1
-   * @returns true if this call set the count; false if the latch already has a count, which does not change
+   * @returns true if this call set the count; false if the latch already has a count, and the count stays as it is
    * @throws `InvalidArgumentError` for an invalid count. `RedisUnavailableError` if Redis did not confirm the count;
    * the message says if the count may have been set. `RedisRefusedError`, `ClosedError`
    */
@@ -69,12 +69,10 @@ export class HoldfastCountDownLatch {
    * again. An open latch stays as it is.
    *
    * A call counts in the round in which it was made. If the request reaches Redis in the next round, the call does not
-   * count, and returns 0. Redis compares the time of the call with the start of the round. The client estimates the
-   * time of the call on the server's clock, usually within a millisecond. With `round`, the result does not depend on
-   * clocks.
+   * count, and returns 0. To find the round, the client estimates the time of the call on the server's clock, usually
+   * within a millisecond. With `round`, the result does not depend on clocks.
    *
-   * @returns the count after this call, when the server has confirmed the call. 0 means that the round has ended, by
-   * this call or earlier
+   * @returns the count after this call, when the server has confirmed the call. 0 means that the round has ended
    * @throws `RedisUnavailableError` if Redis did not confirm the call; the message says if the call may have been
    * counted. `RedisRefusedError`, `ClosedError`
    */
@@ -82,7 +80,7 @@ export class HoldfastCountDownLatch {
   /**
    * Counts down by one, but only if `round` is the current round.
    *
-   * @returns the count after this call; null if the round had already ended, so that the call did not count
+   * @returns the count after this call; null if the round had already ended; the call then did not count
    * @throws as without `round`; `InvalidArgumentError` if `round` is not the number of a round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>
@@ -95,8 +93,8 @@ export class HoldfastCountDownLatch {
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
       send: (request, callMs) => this.#remote.countDown(request, callMs, round),
-      // Null means that the round of the call has ended. Without `round`, the awaiters then see an open latch. A round
-      // that the caller named may have ended before the awaiters began, so they ignore the answer.
+      // Null means that the round of the call has ended. Without `round`, the awaiters then see an open latch. With
+      // `round`, the awaiters ignore the answer, because the round may have ended before they began.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
     })
     return state?.count ?? (isAny ? 0 : null)
@@ -115,8 +113,8 @@ export class HoldfastCountDownLatch {
   /**
    * Waits until the latch is open: its count is zero, was deleted, or was never set.
    *
-   * With `round`, the call waits for the end of this round only, even when the call is made in a
-   * later round.
+   * With `round`, the call waits only for the end of this round, and not for the end of a later
+   * round.
    *
    * @returns true if the latch is open, or was open at some time since the call. False if `waitMs`
    * passed first
@@ -129,8 +127,8 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Deletes the count. The waiters of the latch continue, as at zero. If the request reaches Redis in the next round,
-   * it deletes nothing, as with {@link countDown}.
+   * Deletes the count. The latch is then open, and its waiters continue. A request that reaches Redis in the next round
+   * deletes nothing, as with {@link countDown}.
    *
    * @param options with `round`, the call deletes only the count of this round
    * @returns true if this call deleted a count

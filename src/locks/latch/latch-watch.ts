@@ -15,8 +15,8 @@ const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
 /**
- * When a failure ends the wait of one call, the next check for the other calls follows after this
- * pause, in milliseconds.
+ * If a failed check rejects a call, the next check for the other calls follows after this pause, in
+ * milliseconds.
  */
 const AFTER_FAILURE_MS = 250
 
@@ -62,8 +62,8 @@ export class LatchWatch {
   }
 
   /**
-   * Passes the state that a change of this client found to all awaiters. `request` is the number of
-   * the change.
+   * Tells all awaiters which state a change of this client found. `request` is the number of the
+   * change.
    */
   saw(request: number, state: LatchState): void {
     for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)

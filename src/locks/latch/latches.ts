@@ -56,8 +56,8 @@ export class Latches {
   }
 
   /**
-   * Sends a change, and repeats it after failures. Each copy has the same id, so the change counts
-   * once.
+   * Sends a change, and repeats the request after failures. All copies have the same id, so the
+   * server counts the change once.
    */
   change<T>(
     { name, rawName }: NamedLatch,
@@ -66,8 +66,8 @@ export class Latches {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    // Later, a semaphore may have the same name. No owner id has the form of this id, so the
-    // semaphore cannot mistake the stored answer of the latch for its own answer.
+    // The server stores the answer under this id. Owner ids have another form, so a later semaphore
+    // with the same name cannot take this answer for its own.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#request(
@@ -87,8 +87,8 @@ export class Latches {
   }
 
   /**
-   * Sends a request that only reads. `failed` gives words for the error of an outage, such as `not
-   * inspected`.
+   * Sends a request that only reads. `failed` is a part of the error text after an outage, such as
+   * `not inspected`.
    */
   request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
     return this.#request(name, call, () => failed)
@@ -131,7 +131,7 @@ export class Latches {
   }
 
   /**
-   * Rejects all calls that wait.
+   * Rejects all waiting calls.
    *
    * @returns resolves when all changes are settled, at the latest after `commandTimeoutMs` plus 50
    * ms

@@ -17,8 +17,8 @@ import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
 /**
- * After an outage, a candidate pauses for `least` plus a random part of `spread` before it waits to
- * lead again. In milliseconds.
+ * After an outage, a candidate pauses before it waits to lead again. The pause is `least` plus a
+ * random part of `spread`, in milliseconds.
  */
 const PAUSE_MS = { least: 100, spread: 150 }
 
@@ -82,8 +82,8 @@ export class Campaign {
   }
 
   /**
-   * Ends the term. When the function of `lead` has ended, or the lease is lost, releases the lock
-   * for the next candidate.
+   * Ends the term. Releases the lock for the next candidate when the function of `lead` has ended
+   * or the lease is lost.
    *
    * @returns true when the lock is released; false if the candidate did not lead, or has lost the
    * term
@@ -104,8 +104,8 @@ export class Campaign {
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
-      // The candidate waits again if its own term was lost, even if the client found the loss after
-      // the function ended. The loss of another lock goes to the caller of `lead`.
+      // The candidate waits again if its own term was lost. The client may find this loss after the
+      // function has ended. The loss of another lock goes to the caller of `lead`.
       return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).whyEnded())
     }
     if (this.#term !== undefined) return false

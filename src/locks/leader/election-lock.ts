@@ -11,7 +11,7 @@ export interface ElectionLock {
   readonly currentOwner: {
     /**
      * Returns the owner of the innermost frame that has this lock. Outside such frames, returns
-     * this object.
+     * this `currentOwner`.
      */
     leaseHolder(): object
   }

@@ -58,7 +58,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
       peek: () => lock.peek(),
-      // The channel of the lock reports each release, so it also shows the end of a term that has no next leader. The
+      // The channel of the lock reports each release. So it shows the end of a term even if no leader follows. The
       // channel of the election reports new leaders.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if `holder` does not contradict this candidate's own state, so that listeners may receive the report. */
+  /** True if `holder` agrees with the state of this candidate. Listeners receive no other report. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.hasOwnerId(holder)) {

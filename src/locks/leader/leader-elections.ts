@@ -16,7 +16,10 @@ interface ElectionClient {
   newOwner(suffix: string): Owner
   /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
-  /** The words of error messages for a client with a single server, which an election needs. */
+  /**
+   * The words for a client with a single server, in error messages. An election needs such a
+   * client.
+   */
   readonly oneServer: string
 }
 
@@ -52,8 +55,8 @@ export class LeaderElections {
     })
   }
 
-  // A candidate may give up before the client receives its grant. The candidate does not lead, but
-  // its owner holds the lock until a background release ends the hold.
+  // A candidate may give up before the client receives its grant. Its owner then holds the lock
+  // until a background release. Such a holder does not lead.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
     return ![...this.#campaigns].some(({ owner }) => owner.hasOwnerId(holder))

@@ -22,23 +22,23 @@ export interface LeadOptions {
   signal?: AbortSignal
   /**
    * If true, the candidate waits to lead again after it lost a term, and after an outage ended its wait. It also waits
-   * again if Redis refuses requests because Redis starts, is full or fails over.
+   * again if Redis refuses requests because it starts, is full or fails over.
    *
    * @default false
    */
   again?: boolean
   /**
-   * How long the watchdog renews the lease after the term should end, in milliseconds. A term should end after
-   * `resign()`, the abort of `signal`, or `close({ drainMs })`. If the function runs for longer, the term is lost, and
-   * the next candidate leads when the lease has ended. Without a limit, a function that never ends keeps all other
-   * candidates waiting.
+   * For how long the watchdog renews the lease after the signal of the term has aborted, in milliseconds. The signal
+   * aborts after `resign()`, the abort of `signal`, or `close({ drainMs })`. If the function runs for longer, the term
+   * is lost, and the next candidate leads when the lease has ended. Without a limit, a function that never ends keeps
+   * all other candidates waiting.
    *
    * @default Infinity
    */
   maxDrainMs?: number
   /**
-   * If true, the leader resigns when its release is requested, by `requestRelease()` of the fair lock with the same
-   * name or by `npx holdfast release --ask`.
+   * If true, the leader resigns when someone requests its release: with `requestRelease()` of the fair lock with the
+   * same name, or with `npx holdfast release --ask`.
    *
    * @default false
    */

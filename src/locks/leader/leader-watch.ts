@@ -6,8 +6,8 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * The shortest pause between two checks, in milliseconds. It prevents a loop of checks while the
- * server reports a lease without remaining time.
+ * The shortest pause between two checks, in milliseconds. Without this pause, checks would follow
+ * at once while the server reports 0 ms for the lease.
  */
 const SHORTEST_MS = 10
 
@@ -27,8 +27,7 @@ interface WatchedElection {
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if the state of this candidate does not contradict `holder`, so that listeners may receive
-   * the report.
+   * True if `holder` agrees with the state of this candidate. Listeners receive no other report.
    */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
@@ -47,8 +46,8 @@ export class LeaderWatch {
   #isChecking = false
   #checksAgain = false
   /**
-   * Increases at each start, at each stop, and when this candidate begins a term. The watch ignores
-   * an answer if this number has changed since it sent the request.
+   * Increases at each start and stop, and when this candidate begins a term. The watch ignores an
+   * answer if this number has changed since the request.
    */
   #epoch = 0
   /** The last reported leader: null if there was no leader, undefined before the first report. */
@@ -83,8 +82,8 @@ export class LeaderWatch {
   }
 
   /**
-   * Reports a term of this client without a check. Answers to requests in flight are ignored,
-   * because they may be older than the term.
+   * Reports a term of this client without a check. The watch then ignores answers to requests in
+   * flight, because they may be older than the term.
    */
   began(leader: LeaderInfo): void {
     if (!this.#isWatching) return

@@ -44,10 +44,10 @@ export class HeldTerm {
   }
 
   /**
-   * Aborts if the term ends before its function. After a loss, the reason is a `LeaseLostError`. If the lease expires
-   * and the event loop is not blocked, the signal aborts shortly before another candidate can lead. After `resign()`,
-   * the reason is a `ResignedError`. When the client drains or closes, the reason is a `ClosedError`. If the `signal` of
-   * `lead` aborts, this signal has the same reason. `aborted` checks the clocks each time you read it.
+   * Aborts if the term ends before its function. After a loss, the reason is a `LeaseLostError`. If the lease expires,
+   * the signal aborts shortly before another candidate can lead, unless the event loop is blocked. After `resign()`,
+   * the reason is a `ResignedError`. When the client drains or closes, the reason is a `ClosedError`. If the `signal`
+   * of `lead` aborts, this signal has the same reason. Each read of `aborted` checks the clocks.
    */
   get signal(): AbortSignal {
     return this.#signal.signal

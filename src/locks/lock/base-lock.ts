@@ -55,12 +55,12 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
 
   /**
    * Acquires the lock. The call waits at most `waitMs`; a multi-lock waits at most `waitMs` for all its locks together.
-   * If neither the call nor the client sets `waitMs`, the call waits forever.
+   * Without a `waitMs` of the call or the client, the call waits forever.
    *
    * The message of a release wakes the waiter. If the holder crashes, the end of its lease wakes the waiter.
    *
    * @param options a number of milliseconds for a fixed lease, or an object of options. Without `leaseMs`, the watchdog
-   *   renews the lease until the release
+   * renews the lease until the release
    * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
    * with `InvalidArgumentError` for invalid input. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis
    * was down for `outageMs`. Rejects with `LeaseLostError` if the call re-enters a hold and finds that the hold is
@@ -114,8 +114,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link lock} does if the lock is not acquired.
    * Rejects with `LeaseLostError` if the lease was lost before `fn` ended, and with `NotReleasedError` if several
    * leases were lost. Rejects with `ClosedError` if the client was closed before `fn` ended. If `fn` also failed, these
-   * three errors have the error of `fn` as `cause`. If Redis does not confirm the release, the client's `error` event
-   * reports the failure, because the work is done.
+   * three errors have the error of `fn` as `cause`. If Redis does not confirm the release, only the client's `error`
+   * event reports the failure, because the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
     const meant = usingOptions(options, this.registry.defaults)
@@ -146,11 +146,11 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * even when the release of another lock fails. The `unlock()` of a multi-lock releases only acquisitions of the whole
    * multi-lock.
    *
-   * The object may have a lost acquisition and a held acquisition. If the loss came after the call for the held
-   * acquisition began, two tasks use the object. `unlock()` then rejects with the loss and releases nothing. If the
-   * loss came earlier, the caller may be either task. `unlock()` then releases the held acquisition and aborts its
-   * signal, in case another task relies on it. If nothing is held, `unlock()` rejects with the earliest remembered
-   * loss. Each loss is remembered for another `leaseMs`, the last loss for at least an hour.
+   * The object may have one lost and one held acquisition. If the loss came after the call for the held acquisition,
+   * two tasks use the object. `unlock()` then rejects with the loss and releases nothing. After an earlier loss,
+   * `unlock()` releases the held acquisition. It also aborts the signal of this acquisition, because another task may
+   * rely on it. If nothing is held, `unlock()` rejects with the earliest remembered loss. The object remembers a loss
+   * for another `leaseMs`, and the last loss for at least an hour.
    *
    * @returns resolves when Redis has confirmed the release. Rejects with `NotHeldError` if there is no acquisition, and
    * with `LeaseLostError` if the lease was lost before the call. Rejects with `RedisUnavailableError` or
@@ -221,8 +221,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   protected abstract acquireBare(meant: Acquisition): Promise<L | null>
 
   /**
-   * Returns the locks that a frame of `using` carries. With each lock comes the owner that will
-   * hold the lock in the frame.
+   * Returns the locks that a frame of `using` carries. Each lock comes with its owner in the frame.
    *
    * @internal
    */

@@ -33,8 +33,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
 
   /**
    * Calls the listener each time the lock becomes free, until you call the returned function or close the client. A
-   * lock that is already free now causes no call. Several changes in a short time may cause one call. When the listener
-   * runs, another owner may already hold the lock.
+   * lock that is free from the start causes no call. Several changes in a short time may cause one call. When the
+   * listener runs, another owner may already hold the lock.
    *
    * @param listener runs outside all frames. An error that the listener throws is an uncaught exception
    * @returns a function that removes the listener. The client's `error` event reports failures of Redis, once per
@@ -86,8 +86,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /**
    * Waits until the lock is free.
    *
-   * @returns null if the lock was not free in time. Otherwise `waited` is true if the first check
-   * did not find the lock free
+   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check
+   * found the lock free
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

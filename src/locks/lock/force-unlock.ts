@@ -1,8 +1,8 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
 
 /**
- * Ends the hold that the first request finds. A later hold stays, even when the client sends a
- * request again.
+ * Ends the hold that the first request finds. A later hold stays, even if the client repeats the
+ * request.
  *
  * @returns true if the first request found a hold
  */

@@ -29,9 +29,9 @@ const SCOPED: Manner = { scoped: true }
 /**
  * A named lock: exclusive among all clients of one Redis, and re-entrant for its owner.
  *
- * Code re-enters a lock exactly when the code runs inside code that holds the lock. `using` opens a frame for its lock,
- * and `holdfast.run` opens a frame for all locks. Without a frame, each acquisition has its own owner. A lock object
- * has no state in Redis, so you can create a lock object wherever you need the lock.
+ * Code re-enters a lock if it runs inside code that holds the lock. `using` opens a frame for its lock, and
+ * `holdfast.run` opens a frame for all locks. Without a frame, each acquisition has its own owner. A lock object has no
+ * state in Redis, so you can create a lock object wherever you need the lock.
  *
  * A method that sends a request rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of
  * the masters, was down for `outageMs`. It rejects with `ClosedError` after `close()`.
@@ -65,7 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The object that gets a warning about self-waits at most once. All sides of one read-write lock share this object.
+   * The client warns about self-waits of this object at most once. All sides of one read-write lock share this object.
    *
    * @internal
    */
@@ -111,9 +111,9 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Ends the present hold. A later hold stays, even if the client has to send the request again. A holder in this
-   * client is notified at once. A holder in another client notices the end at its next renewal. With a fixed lease, the
-   * holder notices the end at its next check, or when the lease ends. Until then the holder continues.
+   * Ends the present hold. A later hold stays, even if the client repeats the request. A holder in this client is
+   * notified at once. A holder in another client notices the end at its next renewal. With a fixed lease, the holder
+   * notices the end at its next check, or when the lease ends. Until then the holder continues.
    *
    * @returns true if the lock was held, even if the holder released the lock during the call. Rejects with
    * `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that the
@@ -177,7 +177,7 @@ export class HoldfastLock extends ContendedLock {
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param leaseHolder stores the lease for `unlock()`
-   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other calls may have this
+   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other calls may use this
    * owner
    * @throws `ClosedError`, or the reason of an abort
    * @internal

@@ -16,8 +16,8 @@ export const LOCK_MEMBERS = [
 ] as const
 
 /**
- * The variable name that error messages use for a lock, and the methods that they suggest instead
- * of methods of other libraries.
+ * For error messages: the variable name of a lock, and its methods to use instead of methods of
+ * other libraries.
  *
  * @internal
  */

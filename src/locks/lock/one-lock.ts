@@ -7,7 +7,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How code of Holdfast makes one acquisition, in addition to the options of the caller. */
+/** The internal options of one acquisition, in addition to the options of the caller. */
 export interface Manner {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
@@ -70,7 +70,7 @@ export function nextNumber(): number {
  *
  * @param leaseHolder stores the lease for `unlock()`
  * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other
- * calls may have this owner
+ * calls may use this owner
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind'> &

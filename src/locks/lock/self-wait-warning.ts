@@ -5,19 +5,19 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * Milliseconds until the warning, if the same lock object or the same frame holds the lock and
- * waits for the lock. Then one call is almost certainly nested in the other call.
+ * How long the client waits before the warning, in milliseconds, if the same lock object or frame
+ * holds the lock. One call is then almost certainly nested in the other.
  */
 const SURE_MS = 500
 
 /**
- * Milliseconds until the warning, if another call of the same client acquired the lock outside all
- * frames. Usually the two calls belong to separate tasks.
+ * How long the client waits before the warning, in milliseconds, if another call acquired the lock
+ * outside all frames. Usually the two calls belong to separate tasks.
  */
 const UNSURE_MS = 3_000
 
 /**
- * After warnings about this many lock names, a client no longer warns about waits between two lock
+ * A client that has warned about this many lock names no longer warns about waits between two lock
  * objects.
  */
 const MOST_NAMES = 100
@@ -25,7 +25,7 @@ const MOST_NAMES = 100
 const warned = new WeakSet<object>()
 const warnedNames = new WeakMap<object, Set<string>>()
 
-/** The members of a lock object that show if a call waits for a hold of its own code. */
+/** The members of a lock object that the check for self-waits needs. */
 interface WaitingLock {
   readonly name: string
   readonly rawName: string
@@ -58,8 +58,8 @@ interface SelfWait {
   readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
   /**
-   * The lock object or frame that gets this warning at most once. Undefined if each lock name gets
-   * the warning at most once.
+   * The client warns about this lock object or frame at most once. If undefined, the client warns
+   * about each lock name at most once.
    */
   readonly about: object | undefined
 }
@@ -79,8 +79,8 @@ export function alone(lock: WaitingLock): Owner {
  * Returns a self-wait if the next acquisition by `lock` must wait for a hold of the same client,
  * because the acquisition cannot re-enter this hold. Otherwise returns undefined.
  *
- * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
- * if the acquisition is for an owner that existed before the call
+ * @param about the lock or multi-lock on which the user called the method. Undefined if the owner
+ * of the acquisition existed before the call
  */
 export function selfWaitOf(lock: WaitingLock, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
@@ -129,7 +129,7 @@ function inClient(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
 }
 
 /**
- * False while a multi-lock of this owner still acquires its locks. Until then the multi-lock may
+ * False while a multi-lock of this owner still acquires its locks. Meanwhile the multi-lock may
  * release this lock by itself.
  */
 function isComplete(owner: Owner, { rawName }: WaitingLock): boolean {

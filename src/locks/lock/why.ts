@@ -77,7 +77,7 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
     queueLength: sight?.queueLength ?? null,
     at: at.wall,
     reason,
-    // The holder may have renewed its lease since an answer that is not recent.
+    // If the answer is not recent, the holder may have renewed its lease since.
     isLeastTtl: isCurrent && seenAgoMs > RECENT_MS,
   }
   if (reason instanceof RedisUnavailableError) reason.why = withText(lock, facts)

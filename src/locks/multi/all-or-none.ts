@@ -13,7 +13,7 @@ import { groupsOf, JointRequest } from './joint-request.ts'
 /** After this many lost leases in a row, the call rejects, because its leases are too short. */
 const MOST_LOSSES = 5
 
-/** A fixed lease is extended if less than this share remains when all locks are held. */
+/** When the call holds all locks, it extends a fixed lease if less than this share remains. */
 const FRESH = 0.85
 
 /**
@@ -34,9 +34,9 @@ export class AllOrNone {
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: WantedLock[] = []
-  /** True if another owner was found to hold a lock. A short silence is then not an outage. */
+  /** True if the call found a lock of another owner. A short silence is then not an outage. */
   #known = false
-  /** The number of losses since another owner was last found to hold one of the locks. */
+  /** How many leases were lost since the call last found a lock of another owner. */
   #losses = 0
 
   constructor(
@@ -56,7 +56,7 @@ export class AllOrNone {
 
   /**
    * @returns the lease of each lock; null if another owner held one of the locks until the time
-   * limit. Rejects at once when aborted. A lock that is granted after the abort is released
+   * limit. Rejects at once when aborted, and releases a lock that is granted later
    */
   async run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal } = this.#meant
@@ -155,7 +155,7 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // If another request has acquired the busy lock meanwhile, another missing lock is returned.
+    // Returns the busy lock if it is still missing. Otherwise returns another missing lock.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 

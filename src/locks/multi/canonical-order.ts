@@ -7,10 +7,10 @@ interface OfLock {
 }
 
 /**
- * Sorts locks in an order that all clients share: by server, slot and name. A lock that is given
- * twice is kept once, even if two clients of one server are used. If a lock is given as shared and
- * as exclusive, only the exclusive lock is kept. If a server does not report its identity, the
- * server is sorted by its position in the arguments and counts as a separate server.
+ * Sorts locks in an order that all clients share: by server, slot and name. Keeps only one of two
+ * equal locks, even if they belong to two clients of one server. If one is shared and the other is
+ * exclusive, keeps the exclusive lock. A server without a known identity counts as a separate
+ * server, and is sorted by its position in the arguments.
  *
  * @param longestMs the time limit for the requests to all servers, in milliseconds
  * @returns rejects if a server was silent until the time limit, and for longer than usual

@@ -1,42 +1,38 @@
 import type { Clock } from '../../kit/clock.ts'
 
 /**
- * The first holding time while the call waits for another lock, in milliseconds. All holding times
- * are also multiplied by a random factor.
+ * The first holding time while the call waits for another lock, in milliseconds. Every holding time
+ * is also multiplied by a random factor.
  */
 const MOMENT_MS = 50
 
 /**
- * Used if some held locks come after the missing lock. The holding time is then this share of the
- * time waited so far, but at most `MOMENT_MS`.
+ * If some held locks come after the missing lock, the holding time is this share of the time waited
+ * so far. It is at most `MOMENT_MS`.
  */
 const OUT_OF_ORDER = 1 / 50
 
 /**
- * The limit of the second holding time, in milliseconds. The second holding time is half of the
- * time waited so far, up to this limit.
+ * The second holding time is half of the time waited so far, but at most this many milliseconds.
  */
 const SECOND_REACH_MS = 4_000
-/**
- * The limit of the holding time grows by this factor after each further holding time that was too
- * short.
- */
+/** After each further holding time that was too short, the limit grows by this factor. */
 const GROWTH = 4
 
 /**
  * Decides how long a call holds some of its locks while it waits for another lock.
  *
- * Other callers that want only a held lock must wait, so the first holding time is short. But a
- * caller that releases its locks again and again may never get all of them. So the holding time
- * grows each time that it was too short.
+ * Meanwhile other callers must wait for the held locks, so the first holding time is short. But a
+ * caller that releases its locks again and again may never get all of them. So after a holding time
+ * that was too short, the next one is longer.
  *
  * The holding time grows only if all held locks come before the missing lock in the order that all
  * clients share. Callers that wait in this order cannot wait for each other. Otherwise the holding
- * time stays short. It is zero if the missing lock also has a queue, because a short time would not
+ * time stays short. It is then zero for a missing lock with a queue, because a short time would not
  * be enough.
  *
- * The holding time is limited and partly random, so it differs for callers that began at the same
- * time. So callers without a common order cannot block each other forever.
+ * The holding time is limited and partly random, so that callers without a common order cannot
+ * block each other forever.
  */
 export class HoldingTime {
   readonly #clock: Clock

@@ -24,8 +24,8 @@ type JointServer = Required<Pick<LockServer, 'acquireAll'>>
  * `acquire` as for a request of its own. The joint request is sent when each lock has called
  * `acquire` or is done.
  *
- * The time limit of the request begins when it is sent, because after a failure the locks do not
- * call at the same moment.
+ * The time limit begins when the request is sent, because after a failure the locks may call
+ * `acquire` at different moments.
  */
 export class JointRequest {
   readonly #server: JointServer
@@ -95,8 +95,8 @@ export class JointRequest {
 }
 
 /**
- * Marks the answer for a lock that was not acquired only because another lock of the request is not
- * available.
+ * Marks the answer for a lock that was not acquired only because another lock of the request was
+ * not available.
  */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const

@@ -78,8 +78,8 @@ export class HeldMultiLease extends BaseLease {
 
   /**
    * The highest fencing token of the locks. It is greater than the token of every earlier acquisition of the same locks
-   * together. If one lock alone, or another group with this lock, also guards the resource, pass the token of the
-   * lock's own lease in {@link leases}.
+   * together. If other code protects the same resource with one of these locks alone or in another group, pass the
+   * token of this lock from {@link leases}.
    */
   get token(): number {
     return Math.max(...this.leases.map(({ token }) => token))
@@ -212,7 +212,7 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
-    // A lock that was held until now may have a loss too: an `unlock()`, perhaps of another task, ended its lease.
+    // A held lock counts as lost if an `unlock()` ended its lease. Another task may have called this `unlock()`.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined

@@ -30,7 +30,7 @@ const MEMBERS = [
 ] as const
 
 /**
- * Several locks as one: a caller acquires all of them or none. The locks may be of any kind, client and server.
+ * Several locks as one: a caller acquires all of them or none. The locks may differ in kind, client and server.
  *
  * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the other locks
  * only briefly. If this time was too short, the next time is longer. The time grows only while all held locks come

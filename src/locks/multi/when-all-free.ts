@@ -25,8 +25,8 @@ export async function whenAllFree(
       const limits = { waitMs: Math.max(1, endsAt - clock.monotonic()), signal: ending.signal }
       const seen = await Promise.all(locks.map((lock) => lock.awaitFree(limits)))
       if (seen.includes(null)) return false
-      // During the wait for one lock, another lock may have been acquired. So the next round checks
-      // all locks again.
+      // During the wait for one lock, another owner may have acquired another lock. So the next
+      // round checks all locks again.
       if (seen.every((one) => one?.waited === false)) return true
     }
   } finally {

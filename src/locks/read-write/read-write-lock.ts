@@ -20,7 +20,7 @@ export interface UpgradableLock
     Omit<Lock, AcquireMethod> {}
 
 /**
- * A lock that many readers hold together, or one writer alone, as `RReadWriteLock` of Redisson with the same name.
+ * A lock that many readers hold together, or one writer alone. Redisson has the same lock as `RReadWriteLock`.
  *
  * All sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader has
  * its own lease, so if a reader crashes, only that lease must expire. While a writer waits, new readers wait too.

@@ -36,8 +36,8 @@ interface WholeLock {
 }
 
 /**
- * The members that all sides of one lock share. All sides get a self-wait warning about `whole`
- * only once.
+ * The members that all sides of one lock share. The client warns about self-waits of `whole` at
+ * most once.
  */
 interface OneObject {
   readonly number: number
@@ -167,7 +167,7 @@ class Side extends HoldfastLock {
 
   /**
    * `isFree` is true if a new owner could acquire this side. Otherwise `ttlMs` is the longest lease
-   * that prevents this, in milliseconds; Infinity if a lease never ends.
+   * that keeps a new owner out, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteState): FreeCheck {
     const { reading, writing } = this.#kinds
@@ -200,8 +200,9 @@ class Side extends HoldfastLock {
     const holds = this.registry.find(this.rawName)?.holds
     const reads = holds?.of(owner, reading)
     if (reads?.kind !== reading) return
-    // An owner that reads and writes may only re-enter the write lock. The upgradable lock would
-    // only re-enter the owner's read lock, so after the write the owner could not upgrade.
+    // An owner that reads and writes may re-enter the write lock, but not acquire the upgradable
+    // lock. The upgradable lock would only re-enter the read lock, which cannot upgrade after the
+    // write.
     if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
       throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
     }

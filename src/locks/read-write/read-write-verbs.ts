@@ -59,7 +59,7 @@ export class ReadWriteVerbs {
   /** The number of requests of waiters that are in flight. */
   #asking = 0
   /**
-   * The hints about turns that arrived while requests were in flight. A waiter can recognise its
+   * The hints of kind `turn` that arrived while requests were in flight. A waiter recognises its
    * hint only after the answer to its request. So each answer delivers these hints again.
    */
   readonly #early = new Map<string, Hint>()
@@ -73,8 +73,8 @@ export class ReadWriteVerbs {
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
     // Removes the owner id of a writer. If the owner also reads, the watchdog may still renew the
-    // read lease under this owner id. So the client repeats the removal for the longest lease of
-    // all holds.
+    // read lease under this owner id. So the client repeats an unanswered removal for the longest
+    // lease of all holds.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
@@ -138,8 +138,9 @@ export class ReadWriteVerbs {
   }
 
   /**
-   * Returns a reply that also handles the answer that the upgradable hold is gone on the server.
-   * The client then treats the hold as lost, because code that relies on the hold must not write.
+   * Returns a reply that also handles the answer `gone`: the upgradable hold no longer exists on
+   * the server. The client then treats the hold as lost, because code that relies on the hold must
+   * not write.
    */
   #unlessGone(beside: string, reply: Reply<AcquireAnswer>): Reply<AcquireAnswer | Gone> {
     return {
@@ -150,7 +151,8 @@ export class ReadWriteVerbs {
         }
         const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
         hold?.loseGone()
-        // If no hold is found, it was released during the request. Then the upgrade is refused.
+        // If the client has no such hold, the hold was released during the request. The answer is
+        // then a refusal.
         const held = { kind: 'held', ttlMs: 0 } as const
         reply.answered(hold === undefined ? held : { ...held, never: hold.whyEnded() })
       },
@@ -165,8 +167,8 @@ export class ReadWriteVerbs {
       answered: (answer) => {
         const isLong = answer.kind === 'held' && answer.ttlMs > ASK_AGAIN_MS
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
-        // The answer names the wait. With this name, the waiter recognises
-        // the early hints that are for it.
+        // The answer contains the id of the wait. With this id, the waiter recognises its own hints
+        // among the early hints.
         for (const hint of this.#early.values()) this.#onHint(hint)
         this.#answerHandled()
       },

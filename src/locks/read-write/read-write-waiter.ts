@@ -23,8 +23,8 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    // The waiter gives up only if a holder is known. Otherwise the earlier waiter may wait for a
-    // silent server, and null would hide the outage.
+    // The waiter gives up only if a holder is known. Without a known holder, the server may be
+    // silent, and null would hide the outage.
     if (before !== undefined && (before.sight !== undefined || lock.excludes(before.request))) {
       this.sight = before.sight
       this.resolve(null)

@@ -1,8 +1,8 @@
 import { HoldfastError } from '../../errors.ts'
 
 /**
- * The code that requested the write lock or the upgradable lock holds the read lock, so it would wait for itself. The
- * request changed nothing, and the code still holds the read lock.
+ * Code that holds the read lock requested the write lock or the upgradable lock, and would wait for itself. The request
+ * changed nothing, and the code still holds the read lock.
  */
 export class UpgradeError extends HoldfastError {
   /** @param side the requested lock */

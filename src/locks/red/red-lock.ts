@@ -12,8 +12,8 @@ import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /**
- * A plain lock that votes for a RedLock. Each such lock belongs to another client, and the server
- * of that client has one vote.
+ * A plain lock that votes for a RedLock. Each such lock belongs to a different client. The server
+ * of each client has one vote.
  */
 interface RedLockPart {
   readonly name: string

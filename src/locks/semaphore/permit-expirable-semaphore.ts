@@ -25,7 +25,7 @@ import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A semaphore that clients share, as `RPermitExpirableSemaphore` of Redisson with the same name. Each acquired permit
+ * A semaphore that clients share. Redisson has the same semaphore as `RPermitExpirableSemaphore`. Each acquired permit
  * has a lease: if a process crashes, its permits are available again when their lease ends.
  *
  * Waiters are served in FIFO order across all clients of Holdfast. No caller overtakes, even when it wants fewer
@@ -108,7 +108,7 @@ export class HoldfastPermitExpirableSemaphore {
 
   /**
    * Returns how many permits are available; below 0 if more permits are taken than exist. If no client has set the
-   * total number, the result is the `permits` option of this semaphore less the taken permits; 0 without this option.
+   * total number, the result is the `permits` option of this semaphore minus the taken permits; 0 without this option.
    * Rejects as {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
@@ -150,8 +150,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Deletes the semaphore: the number of permits and the holders. Holders notice this as with {@link release}. Waiting
-   * calls wait for new permits. If this object has a `permits` option, its next acquisition sets the number again.
+   * Deletes the semaphore: the number of permits and the holders. Holders notice the deletion as they notice {@link
+   * release}. Waiting calls wait for new permits. If this object has a `permits` option, its next acquisition sets the
+   * number again.
    *
    * @returns true if the semaphore existed. Rejects as {@link trySetPermits} does
    */
@@ -160,8 +161,8 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires all requested permits or none, in FIFO order. The call waits for at most `waitMs`; if neither the call nor
-   * the client sets `waitMs`, it waits forever. A message wakes the waiter. If a holder crashes, the end of its lease
+   * Acquires all requested permits or none, in FIFO order. The call waits for at most `waitMs`. Without a `waitMs` of
+   * the call or the client, it waits forever. A message wakes the waiter. If a holder crashes, the end of its lease
    * wakes the waiter.
    *
    * Without `leaseMs`, the watchdog renews the lease of the permits until the release.
@@ -193,8 +194,8 @@ export class HoldfastPermitExpirableSemaphore {
    * @param options as for {@link acquire}
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link acquire} does if the permits are not
    * acquired. Rejects with `LeaseLostError` if the lease was lost before `fn` ended; the error of `fn` is then the
-   * `cause`. If Redis does not confirm the release, the client's `error` event reports the failure, because the work is
-   * done.
+   * `cause`. If Redis does not confirm the release, only the client's `error` event reports the failure, because the
+   * work is done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)

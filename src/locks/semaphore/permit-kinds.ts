@@ -26,7 +26,10 @@ interface Pools {
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }
 
-/** The kinds of permits of one client. Each number of permits has its own kind for each limit. */
+/**
+ * The kinds of permits of one client. Each pair of a number of permits and a limit has its own
+ * kind.
+ */
 export class PermitKinds {
   readonly #pools: Pools
   readonly #client: Watching

@@ -5,13 +5,13 @@ import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
 /**
  * When a call has waited for this time, in milliseconds, the client looks up the processes of the
- * holders. So an error can name them.
+ * holders. Errors can then name these processes.
  */
 const ASK_WHO_MS = 100
 
 /**
- * When a call has waited for this time, in milliseconds, the client warns if no client has set the
- * number of permits.
+ * If no client has set the number of permits, the client warns when a call has waited for this
+ * time, in milliseconds.
  */
 const WARN_MS = 500
 
@@ -79,8 +79,9 @@ export class PermitSights {
   }
 
   /**
-   * Starts a timer, unless a timer runs already or is not needed. At its end, the client warns if
-   * no client has set the number of permits. Otherwise it looks up the processes that hold permits.
+   * Starts a timer for a check, unless a timer runs or the check is not needed. The check warns if
+   * no client has set the number of permits. Otherwise the check looks up the processes that hold
+   * permits.
    */
   #checkSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return

@@ -62,8 +62,7 @@ export class PermitVerbs {
       lower: (ending, reply) => remote.giveBack(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      // The client listens while any call waits. So at the end of the subscription, the client may
-      // no longer need its place.
+      // The client listens while any call waits. When it stops, it may no longer need its place.
       listen: (onHint) => {
         const listening = remote.listen(onHint)
         return {

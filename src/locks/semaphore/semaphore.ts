@@ -25,7 +25,7 @@ import type { Semaphores } from './semaphores.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A number of permits that all clients of one Redis share, as `RSemaphore` of Redisson with the same name.
+ * A number of permits that all clients of one Redis share. Redisson has the same semaphore as `RSemaphore`.
  *
  * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost,
  * and `close()` does not release them. If that is a problem, use `getPermitExpirableSemaphore`. There is no re-entry:
@@ -72,8 +72,8 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Waits until all requested permits are available, and acquires them. The call waits for at most `waitMs`; if neither
-   * the call nor the client sets `waitMs`, it waits forever.
+   * Waits until all requested permits are available, and acquires them. The call waits for at most `waitMs`. Without a
+   * `waitMs` of the call or the client, it waits forever.
    *
    * @param options how many permits to acquire (`permits`, 1 by default), and how long to wait
    * @returns resolves when the permits are acquired. Rejects with `signal.reason` when aborted, and with
@@ -137,8 +137,8 @@ export class HoldfastSemaphore {
   /**
    * Releases permits, and wakes waiters. The server does not check who acquired them, so a release can add new permits.
    *
-   * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may have happened. The client
-   * retries in the background for ten minutes, and the release counts once. Do not release these permits again.
+   * Rejects with `RedisUnavailableError` if Redis did not confirm the release. The release may have happened. The
+   * client retries in the background for ten minutes, and the release counts once. Do not release these permits again.
    *
    * @param permits a whole number from 0; 0 does nothing
    */
@@ -174,7 +174,7 @@ export class HoldfastSemaphore {
   /**
    * Acquires all available permits, ahead of all waiters.
    *
-   * @returns how many permits were acquired; 0 if the number is zero or below. Rejects as {@link addPermits} does
+   * @returns how many permits were acquired; 0 if no permit is available. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain')
@@ -199,8 +199,8 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Deletes the semaphore. Waiting calls wait for new permits. `release()` creates the semaphore again, but `using()`
-   * does not. If new permits are set before the work of `using()` ends, `using()` adds its permits.
+   * Deletes the semaphore. Waiting calls wait for new permits. `release()` creates the semaphore again, but the end of
+   * `using()` does not. If the semaphore exists again at that time, the permits of the work are added.
    *
    * @returns true if the semaphore existed. If the call rejects for an outage, the semaphore may be deleted
    */

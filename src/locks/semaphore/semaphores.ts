@@ -32,7 +32,7 @@ export class Semaphores {
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Resolves the promise of `drain()`. Undefined unless `drain()` waits until no work has permits. */
+  /** Resolves the promise of `drain()`. Undefined while no `drain()` waits. */
   #unused: (() => void) | undefined
   #closed = false
 
@@ -61,7 +61,7 @@ export class Semaphores {
   }
 
   /**
-   * Registers permits that work of `using()` has.
+   * Registers the permits of running work in `using()`.
    *
    * @returns a function to call when the work has ended or the client is closed. The function adds the permits once, if
    * the semaphore still exists. The event `error` reports a failure
@@ -117,7 +117,7 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Then waits for all additions in flight and in the
+   * Releases the permits of running work. Then waits for all releases in flight and in the
    * background, for at most twice `commandTimeoutMs` plus 50 ms. Permits without leases never
    * expire, so a short outage must not keep them acquired.
    */

@@ -47,7 +47,7 @@ interface SemaphoreSight {
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** Finds the processes of clients without a request. `clientId` is the id of this client. */
+/** Finds the process of a client, and sends no request. `clientId` is the id of this client. */
 interface ClientFinder {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
