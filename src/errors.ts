@@ -151,8 +151,8 @@ export interface WhyNotAcquired {
   readonly process: ClientInfo | null
   /**
    * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. The time is unknown if a
-   * majority of masters holds the lock, if the holder uses Redisson, or if the holder is a reader of an older Holdfast.
-   * The time is also unknown if `why()` had to ask Redis for the holder.
+   * majority of masters holds the lock, or if `why()` had to ask Redis for the holder. The time is also unknown if the
+   * holder uses Redisson, or is a reader of an older Holdfast.
    */
   readonly ageMs: number | null
   /** The remaining time of the lease at the time `at`, in ms; null if unknown, or if the lease never expires. */

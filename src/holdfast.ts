@@ -147,10 +147,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. For
-   * a multi-lock, the result contains only those of its locks that belong to this client. Permits of `getSemaphore` are
-   * listed only while `using` or `tryUsing` works with them. After {@link close}, a hold is listed only while its
-   * release is pending.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. The
+   * result contains no multi-lock. Each lock of a multi-lock is in the result of its own client. Permits of
+   * `getSemaphore` are listed only while `using` or `tryUsing` works with them. After {@link close}, a hold is listed
+   * only while its release is pending.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#kinds)

@@ -101,8 +101,9 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the object that stores the lease of a new owner, so that `unlock()` finds the lease: the
-   * owner of the innermost frame for this lock. Outside such frames, this object stores the lease.
+   * Returns the object that stores the lease of a new owner, so that `unlock()` finds the lease.
+   * The owner of the innermost frame for this lock stores the lease. Outside such frames, this
+   * object stores the lease.
    */
   leaseHolder(): LeaseHolder {
     return this.#find() ?? this
