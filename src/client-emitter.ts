@@ -7,7 +7,7 @@ type Name = EventEmitter.EventNames<HoldfastEvents>
 type ClientListener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
- * The event emitter of a client. From the first listener of `releaseRequested` on, the client receives requests to
+ * The event emitter of a client. When `releaseRequested` gets a listener, the client begins to receive requests to
  * release its locks.
  */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {

@@ -12,7 +12,7 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The kinds of locks that need a single server, as this client opened them. */
+/** The objects of one client for the kinds of locks that need a single server. */
 interface SingleServerKinds {
   readonly holdings: Holdings
   drain(): Promise<void>
@@ -69,8 +69,7 @@ export class ClientParts {
   }
 
   /**
-   * Called after `releaseRequested` got a listener. From then on, the client receives requests to
-   * release its locks.
+   * Begins to receive requests to release locks. Called when `releaseRequested` gets a listener.
    */
   listenerAdded(): void {
     this.#requests.listenerAdded()
@@ -80,7 +79,8 @@ export class ClientParts {
   }
 
   /**
-   * Returns the name on the server of a lock, or of another object with a name.
+   * Returns the raw name of a lock, or of another object with a name: its name on the server, with
+   * the key prefix.
    *
    * @param what the word for the object in errors; `lock` by default
    */
@@ -89,11 +89,11 @@ export class ClientParts {
   }
 
   /**
-   * Closes the client. A further call returns the same promise, and can only shorten the wait.
+   * Closes the client. A later call returns the same promise, and can only shorten the wait.
    *
    * @param drainMs the longest wait until the client holds nothing, in milliseconds from now; 0 for
    * no wait
-   * @returns the holds that existed after the wait, and that the client therefore ended
+   * @returns the holds that this method ended, because they were still held after the wait
    */
   shutDown(drainMs: number, kinds: SingleServerKinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

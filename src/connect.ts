@@ -57,12 +57,12 @@ function majority(settings: Settings, events: ServerEvents): ClientConnection {
 }
 
 /**
- * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
- * stay open.
+ * Combines the servers of several clients into one quorum. These servers stay open when the quorum
+ * is closed.
  *
  * @param servers one server of each client
- * @param nameOf returns the key of a lock on the server with the index `at`; `rawName` is the name
- * of the lock in the quorum
+ * @param nameOf returns the key of a lock on one server. `rawName` is the name of the lock in the
+ * quorum, and `at` is the index of the server
  */
 export function majorityOf(
   servers: readonly LockServer[],

@@ -1,6 +1,6 @@
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 
-/** The kind of a lock, as facts, metrics and spans name the kind. */
+/** The kind of a lock, as a name in facts, metrics and spans. */
 export type KindName = 'lock' | 'fair' | 'read' | 'write' | 'upgradable' | 'permits' | 'semaphore'
 
 /** The fields of all facts. */
@@ -11,7 +11,7 @@ export interface ClientFact {
   readonly label: string
 }
 
-/** The client that publishes facts about locks, with the notes that it can reach. */
+/** The client that publishes a fact about a lock, and the notes of clients. */
 export interface FactSource extends ClientFact {
   /** The notes of all clients of the same Redis; undefined if clients cannot share notes. */
   readonly notes: Notes | undefined
@@ -86,8 +86,8 @@ export interface HoldFact extends LockFact {
   /** The lease that was granted, in milliseconds. */
   readonly leaseMs: number
   /**
-   * The longest time that the hold can last, in milliseconds. A fixed lease: the length of the lease, which `extend()`
-   * can exceed. A renewed lease: its `maxHoldMs`, or Infinity without `maxHoldMs`.
+   * The limit of the hold, in milliseconds. The limit of a fixed lease is `leaseMs`, but `extend()` can exceed this
+   * limit. The limit of a renewed lease is `maxHoldMs`, or Infinity without `maxHoldMs`.
    */
   readonly limitMs: number
   /** The fact of the call that acquired the hold; undefined if this call was not traced. */
@@ -121,7 +121,9 @@ export interface RenewFact extends ClientFact {
   /** How much later than planned the client sent the request, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
-  /** The number of holds that were renewed. Holds that neither `renewed` nor `gone` counts had no answer. */
+  /**
+   * The number of renewed holds. If the server did not answer for a hold, `renewed` and `gone` do not count this hold.
+   */
   renewed?: number
   gone?: number
   error?: unknown
@@ -148,7 +150,7 @@ export interface OutageFact extends ClientFact {
   error?: unknown
 }
 
-/** The fact of the channel `holdfast:settled`: a request whose outcome was unknown now has a known outcome. */
+/** The fact of the channel `holdfast:settled`: the outcome of a request was unknown, and is now known. */
 export interface SettledFact extends ClientFact {
   /** The key of the lock in Redis. */
   readonly key: string
@@ -164,16 +166,14 @@ export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage'
 export const settledChannel = channel('holdfast:settled')
 
 /**
- * True if any of the five channels of the trace has a subscriber. In Bun, a trace has no property `hasSubscribers`, so
- * the function checks two of its channels.
+ * True if any of the five channels of the trace has a subscriber. In Bun, a trace has no property `hasSubscribers`.
+ * There, the function checks only the channels `start` and `asyncEnd`.
  */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
-/**
- * Publishes the end of an operation, with its complete fact. Callers must call this function once for each operation.
- */
+/** Publishes the end of an operation, with its complete fact. Call this function once for each operation. */
 export function publishEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,

@@ -150,18 +150,18 @@ export interface WhyNotAcquired {
   /** The client to which the holder belongs; null if unknown. */
   readonly process: ClientInfo | null
   /**
-   * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. The time is unknown for a
-   * majority of masters, for clients of Redisson, and for readers of an older Holdfast. It is also unknown if `why()`
-   * had to ask Redis for the current holder.
+   * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. The time is unknown if a
+   * majority of masters holds the lock, or if `why()` had to ask Redis for the holder. The time is also unknown if the
+   * holder uses Redisson, or is a reader of an older Holdfast.
    */
   readonly ageMs: number | null
-  /** The remaining time of the lease at the time `at`, in ms; null if unknown, and if the lease never expires. */
+  /** The remaining time of the lease at the time `at`, in ms; null if unknown, or if the lease never expires. */
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** The number of waiters of a semaphore, or of a fair lock whose queue the call did not join. Otherwise null. */
+  /** The number of waiters of a semaphore, or of a fair lock if the call did not join its queue. Otherwise null. */
   readonly queueLength: number | null
-  /** The time for which this state is true, in milliseconds since 1970 by the clock of this host. */
+  /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
   /** The reason as text for people. */
   readonly text: string

@@ -84,14 +84,14 @@ export interface HoldfastEvents {
    */
   outage: (event: OutageEvent) => void
   /**
-   * A server has answered for one second after an outage. After several outages within a minute, this time is longer,
-   * up to a minute. The client also emits this event if the server no longer belongs to its cluster.
+   * A server has answered for one second after an outage. After several outages within a minute, the server must answer
+   * for longer, up to a minute. The client also emits this event if the server no longer belongs to its cluster.
    */
   recovered: (event: RecoveredEvent) => void
   /**
    * `requestRelease()` of another client, or `npx holdfast release --ask`, requests the release of a hold. The holder
-   * keeps the lock, and decides if it releases the lock. The signal `releaseRequested` of its leases aborts at the same
-   * moment.
+   * keeps the lock, and decides if it releases the lock. When the client emits this event, the signals
+   * `releaseRequested` of the hold's leases abort.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**

@@ -68,8 +68,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a `}` needs an earlier
-   * `{`
+   * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a name with `}` must have
+   * a `{` before the `}`
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -115,9 +115,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as in a separate thread, at any call depth. The
-   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Held locks then stay held.
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. The end of the frame releases no
+   * lock.
    *
-   * @returns the result of `fn`. If it is a promise, a new promise that settles in the same way
+   * @returns the result of `fn`. If `fn` returns a promise, `run` returns a new promise that settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
@@ -139,17 +140,17 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Reads the state of each of the `masters`, in one round trip. The result has the order of the option `masters`.
    *
    * @returns rejects with `InvalidArgumentError` if the client has only one server, and with `ClosedError` after
-   * `close()`. If a master does not answer, the result reports this; the call does not reject
+   * `close()`. If a master does not answer, the call does not reject, and the state of this master is `unreachable`
    */
   masters(): Promise<readonly MasterHealth[]> {
     return this.#parts.backend.registry.masters()
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. A
-   * multi-lock is not listed: each of its locks is listed by the client of this lock. Permits of `getSemaphore` are
-   * listed only while `using` or `tryUsing` works with them. After {@link close}, a hold is listed only while its
-   * release is pending.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. The
+   * result contains no multi-lock. Each lock of a multi-lock is in the result of its own client. Permits of
+   * `getSemaphore` are listed only while `using` or `tryUsing` works with them. After {@link close}, a hold is listed
+   * only while its release is pending.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#kinds)

@@ -57,11 +57,16 @@ export interface ReleaseObservation {
 export interface RenewalObservation {
   /** Called after the request was sent. */
   started(): void
-  /** @param error why the state of some holds is unknown; undefined if all holds were answered */
+  /**
+   * @param error why the state of some holds is unknown; undefined if the server answered for all
+   * holds
+   */
   ended(renewed: number, gone: number, error: Error | undefined): void
 }
 
-/** Observes the locks of a client. Each method is called at the beginning of one act. */
+/**
+ * Observes the locks of a client. The client calls one of the methods at the beginning of each act.
+ */
 export interface LockObserver {
   acquiring(lockName: string, request: ObservedRequest): AcquisitionObservation
   /** @param acquisition the call that acquired the hold */
@@ -73,7 +78,7 @@ export interface LockObserver {
 
 const nothing = (): void => {}
 
-/** The observation of each act that no code observes. */
+/** An observation that does nothing. */
 export const UNOBSERVED = Object.freeze({
   start: <T>(start: () => T): T => start(),
   heldBy: nothing,

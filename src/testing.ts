@@ -69,9 +69,9 @@ export interface MemoryServer {
   lose(lease: Lease): void
 
   /**
-   * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and is retried
-   * until `outageMs` is over. Pending answers are lost, although the server has executed their requests. The server
-   * keeps its locks, and their leases continue.
+   * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and the client
+   * retries it as in a real outage. Pending answers are lost, although the server has executed their requests. The
+   * server keeps its locks, and their leases continue.
    */
   beginOutage(): void
 

@@ -31,8 +31,8 @@ import { PublishedRenewal } from './published-renewal.ts'
 type Writable<F> = { -readonly [K in keyof F]: F[K] }
 
 /**
- * Publishes each act of a client as a fact on a diagnostics channel. If the channel has no
- * subscriber when the act begins, the client makes no fact.
+ * Publishes the acquisitions, holds, releases and renewals of a client on diagnostics channels.
+ * Publishes nothing about an act if its channel has no subscriber when the act begins.
  */
 export class ChannelObserver implements LockObserver {
   readonly #source: FactSource
@@ -62,7 +62,7 @@ export class ChannelObserver implements LockObserver {
     fact.acquire = acquisition instanceof PublishedAcquisition ? acquisition.fact : undefined
     const observation = new PublishedHold(fact, this.#clock)
     observation.publishStart()
-    // A subscriber may have closed the client. Then the hold has already ended.
+    // If a subscriber has closed the client, the hold has already ended.
     const { loss } = hold
     if (loss instanceof LeaseLostError) observation.ended(loss.reason, loss)
     else if (loss !== undefined) observation.ended('closed')
@@ -86,10 +86,7 @@ export class ChannelObserver implements LockObserver {
     return new PublishedRenewal(fact)
   }
 
-  /**
-   * Creates a fact with the fields that all facts about locks have. Spreads would take longer than
-   * all other steps of the report.
-   */
+  /** Creates a fact with the fields of all facts about locks. Object spread is too slow here. */
   #factOf<F extends LockFact>(name: string, { kind }: Pick<ObservedHold, 'kind'>): Writable<F> {
     const { client, label, notes } = this.#source
     return { client, label, name, kind: kind.name, notes } as Writable<F>

@@ -20,8 +20,8 @@ export class PublishedHold implements HoldObservation {
   }
 
   /**
-   * Called at the last `release()` of the hold. The duration of the hold ends at this call, and not
-   * when the server confirms the release.
+   * Called at the last `release()` of the hold. The duration of the hold ends now, before the
+   * server confirms the release.
    */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt

@@ -18,10 +18,10 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task until its promise settles. The host receives its failure.
+   * Counts a task until its promise settles. If the task fails, calls `taskFailed` of the host.
    *
-   * @param whose the call for which the task runs. A failure of the task also rejects this call, so
-   * that its caller does not wait forever
+   * @param whose the call for which the task runs. A failure of the task also rejects this call,
+   * because its caller would otherwise wait forever
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1

@@ -48,14 +48,17 @@ export const systemClock: Clock = {
   nextTurn: (work) => void nextTurn(work),
 }
 
-/** Returns the milliseconds from `since` to `now`, on the clock that has advanced more. */
+/**
+ * Returns the time from `since` to `now`, in milliseconds. If the clocks measured different
+ * times, returns the longer time.
+ */
 export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
 }
 
 /**
- * Returns how many milliseconds more one clock has advanced than the other clock from `since` to
- * `now`.
+ * Returns the difference between the times that the two clocks measured from `since` to `now`, in
+ * milliseconds.
  */
 export function disagreementMs(since: Moment, now: Moment): number {
   return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))

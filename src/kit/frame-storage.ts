@@ -6,10 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  */
 export const frameStorage = new AsyncLocalStorage<object>()
 
-/**
- * Calls `fn` outside all frames. So listeners act for no owner, even if code in a frame caused the
- * call.
- */
+/** Calls `fn` outside all frames. Listeners that `fn` calls then act for no owner. */
 export function outsideFrames<T>(fn: () => T): T {
   return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)
 }

@@ -14,8 +14,8 @@ interface Copy {
 let readInner: (handle: Handle) => object | undefined
 
 /**
- * The object that users receive. A handle has only the public members of an internal object, and
- * calls them on this object.
+ * The object that users receive. A handle has only the public members of an internal object. The
+ * handle passes each use of a member to the internal object.
  */
 class Handle {
   readonly #inner: object
@@ -41,8 +41,8 @@ interface Naming {
   /** The variable name that error messages use for a handle. */
   readonly variable: string
   /**
-   * Methods of other libraries that the handle does not have. Each name has the method to use
-   * instead, for the error.
+   * The names of methods of other libraries that the handle does not have. Each value is the method
+   * that the error recommends instead.
    */
   readonly instead?: Readonly<Record<string, string>>
 }
@@ -70,7 +70,8 @@ export function handleClassOf<T extends object, M extends keyof T>(
       if (inner === undefined) throw detachedError(name, variable)
       return inner as Record<PropertyKey, (...args: unknown[]) => unknown>
     }
-    // The prototype has no fields, so a field becomes a getter, like a property.
+    // If the prototype has no method with this name, the name belongs to a field or a property. The
+    // handle then gets a getter.
     const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
     if (isMethod) {
       const value = function (this: unknown, ...args: unknown[]): unknown {
@@ -102,7 +103,7 @@ export function handleClassOf<T extends object, M extends keyof T>(
 }
 
 /**
- * Returns the internal object of a handle that this copy of the package made. Undefined for all
+ * Returns the `Inner` object of a handle that this copy of the package made. Undefined for all
  * other values.
  */
 export function behind<T extends object>(
@@ -114,8 +115,8 @@ export function behind<T extends object>(
 }
 
 /**
- * Returns why Holdfast refuses a handle of another copy of the package, without a full stop.
- * Undefined for all other values.
+ * Returns why Holdfast refuses a handle that another copy of the package made. The text has no full
+ * stop at its end. Undefined for all other values.
  *
  * @param what the handle, as the subject of the sentence
  */

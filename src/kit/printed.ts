@@ -15,8 +15,8 @@ export abstract class Printed {
 }
 
 /**
- * Returns the text that logs show for an object. Objects whose class cannot extend {@link Printed}
- * use this function.
+ * Returns the text that logs show for an object. Classes that cannot extend {@link Printed} use
+ * this function.
  */
 export function printed(
   one: { toJSON(): Record<string, unknown> },

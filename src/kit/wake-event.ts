@@ -7,7 +7,7 @@ interface Woken {
 
 /**
  * An event on which at most one caller waits at a time. After `set()`, every wait ends at once
- * until `reset()` is called. So a caller misses no wake-up between its check and its wait.
+ * until `reset()` is called. So a wake-up between the check of a caller and its wait is not lost.
  */
 export class WakeEvent {
   #isSet = false
@@ -28,7 +28,10 @@ export class WakeEvent {
     return this.#awaitedBy !== undefined
   }
 
-  /** Forgets earlier wake-ups. Callers then check the state, so they need no earlier wake-up. */
+  /**
+   * Forgets earlier wake-ups. Callers need none of them, because they check the state after this
+   * call.
+   */
   reset(): void {
     this.#isSet = false
   }

@@ -1,6 +1,4 @@
-/**
- * Returns a text without its last full stop. So a message of another program fits into a sentence.
- */
+/** Returns a text without its last full stop, so that the text fits into a sentence. */
 export function withoutFullStop(text: string): string {
   return text.replace(/\.$/, '')
 }

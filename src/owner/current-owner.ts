@@ -31,8 +31,8 @@ interface EndedInDoubt {
 }
 
 /**
- * Finds the owner for which the running code uses one lock object. Also stores the leases that the
- * lock object acquired outside all frames, each for a new owner.
+ * Finds the owner of the running code for one lock object. Also stores the leases that the lock
+ * object acquired outside all frames. Each of these leases has a new owner.
  */
 export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /**
@@ -46,7 +46,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /** The number of acquisitions that are under way outside all frames. */
   #underWay = 0
   /**
-   * When an acquisition last ended without a lease, on the monotonic clock; -Infinity if none has.
+   * When the last acquisition without a lease ended, on the monotonic clock; -Infinity if there was
+   * none.
    */
   #gotNothingAt = -Infinity
   /**
@@ -92,8 +93,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     if (holder !== undefined) return holder
     const thread = this.#registry.frames.thread()
     if (thread === undefined) return undefined
-    // Sequential code does not acquire a lock again while its first acquisition is under way. So an
-    // acquisition at the same time belongs to other code, and gets a new owner.
+    // Sequential code waits for its first acquisition before it acquires the lock again. So a
+    // second acquisition at the same time belongs to other code, and gets a new owner.
     const isPending =
       thread.isGathering(this.#rawName) || this.#registry.find(this.#rawName)?.isPending(thread)
     return isPending ? undefined : thread
@@ -101,16 +102,16 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
 
   /**
    * Returns the object that stores the lease of a new owner, so that `unlock()` finds the lease.
-   * The result is the owner of the innermost frame for this lock, or this object outside such
-   * frames.
+   * The owner of the innermost frame for this lock stores the lease. Outside such frames, this
+   * object stores the lease.
    */
   leaseHolder(): LeaseHolder {
     return this.#find() ?? this
   }
 
   /**
-   * Returns the lease that an `unlock()` of the running code releases. This lease may be lost
-   * already. Undefined if there is no such lease.
+   * Returns the lease that an `unlock()` of the running code releases, even if this lease is lost.
+   * Undefined if there is no such lease.
    */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
@@ -127,31 +128,29 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     if (!gotLease) this.gotNothing()
   }
 
-  /**
-   * Called when an acquisition ended without a lease, even if Holdfast refused it before it began.
-   */
+  /** Called when an acquisition ended without a lease, or when Holdfast refused to begin it. */
   gotNothing(): void {
     this.#gotNothingAt = this.#registry.clock.monotonic()
   }
 
   /**
-   * Returns why the `unlock()` that is about to release this lease may be the call of another task.
-   * Undefined if there is no doubt. Also forgets the lost leases of this object.
+   * Returns why the `unlock()` of this lease may be the call of another task. Undefined if there is
+   * no doubt. Also forgets the lost leases of this object.
    *
-   * The client cannot know which task calls `unlock()`, because the call names no lease. Tasks may
-   * share an async context. If each `unlock()` were counted, only the last `unlock()` would show
-   * that there was one call too many.
+   * The client cannot know which task calls `unlock()`: the call names no lease, and tasks may
+   * share an async context. A count of the calls would not help, because only the last `unlock()`
+   * would show that there was one call too many.
    *
-   * If only one task uses the object, there is no doubt. Then no other acquisition by this object
-   * is under way, or ends without a lease, between the call for the lease and the `unlock()`.
+   * There is no doubt if only one task uses the object. Then no other acquisition by this object is
+   * under way, or ends without a lease, between the call for the lease and the `unlock()`.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // The next `unlock()` is in doubt only if another acquisition was seen now. Otherwise each
-    // doubtful `unlock()` would make the next `unlock()` doubtful, forever.
+    // This stores `hasOthers` and not the doubt. Otherwise each doubtful `unlock()` would make the
+    // next `unlock()` doubtful, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
       this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
@@ -160,9 +159,9 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the last lease that a doubtful `unlock()` ended, and forgets this lease. If a later
-   * `unlock()` finds no lease, its error reports the result. `agoMs` is the time since the doubtful
-   * `unlock()`, in milliseconds.
+   * Returns the last lease that a doubtful `unlock()` ended, and forgets this lease. A later
+   * `unlock()` that finds no lease names this lease in its error. `agoMs` is the time since the
+   * doubtful `unlock()`, in milliseconds.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const inDoubt = this.#endedInDoubt
@@ -180,8 +179,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the lease of the explicit owner, or of the innermost frame with a lease. If there is
-   * neither an explicit owner nor a frame for this lock, returns the result of `own`.
+   * Returns the lease of the explicit owner, or of the innermost frame with a lease. Returns the
+   * result of `own` if there is no explicit owner and no frame for this lock.
    */
   #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
     if (this.explicit !== undefined) return leaseOf(this.explicit)

@@ -4,15 +4,15 @@ import type { Owner } from './owner.ts'
 /** A lock that code in a frame of `using` can re-enter, with the owner that holds the lock. */
 export interface Carried {
   /**
-   * The object with all locks of one client on one server or quorum. Frames only compare this
-   * object with others.
+   * The object with all locks of one client on one server or quorum. Frames use this object only
+   * for comparison.
    */
   readonly registry: object
   readonly lock: string
   readonly owner: Owner
 }
 
-/** The code inside `run` or `using`, with all code that it starts, until the frame ends. */
+/** The code inside `run` or `using`, with all code that this code starts, until the frame ends. */
 interface Frame {
   /**
    * For `run`: the client of the frame, and the owner of all acquisitions in the frame. Undefined
@@ -26,11 +26,10 @@ interface Frame {
 }
 
 /**
- * Finds the owners of one client for which the running code acts, from the innermost frame
- * outwards.
+ * Finds the owners of the running code in one client, from the innermost frame outwards.
  *
- * Frames use `AsyncLocalStorage.run`. With `enterWith`, the caller and its other tasks would also
- * be in the frame, and would share its locks.
+ * Frames use `AsyncLocalStorage.run`. `enterWith` would also put the caller and its other tasks
+ * into the frame, and these tasks would share the locks of the frame.
  */
 export class Frames {
   /**
@@ -106,10 +105,7 @@ export function frameOf(carried: readonly Carried[]) {
   }
 }
 
-/**
- * Returns the innermost frame of the running code, which may be of any client. Undefined outside
- * all frames.
- */
+/** Returns the innermost frame of the running code, of any client. Undefined outside all frames. */
 export function innermostFrame(): object | undefined {
   return current()
 }
@@ -123,8 +119,8 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // This loop removes the frames that have ended from the chain. Otherwise code that begins each
-  // frame inside the previous frame would keep all of these frames in memory.
+  // This loop removes ended frames from the chain. Code may begin each frame inside the previous
+  // frame, and would otherwise keep all of these frames in memory.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, hasEnded: false, outer }
@@ -132,7 +128,7 @@ function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
 
 /**
  * Ends a frame, and removes its owners. Timers and connections may keep the frame in memory, but
- * need not keep the owners.
+ * not its owners.
  */
 function endOf(frame: Frame): void {
   frame.hasEnded = true

@@ -16,10 +16,12 @@ const LONGEST_PAUSE_MS = 60_000
  * The leases that `unlock()` can find: the leases of an owner, or of a lock object outside all
  * frames. Each list contains the leases of one lock, in the order of acquisition.
  *
- * A lost lease stays in its list until an `unlock()` reports the loss. Otherwise a sweep removes
- * the lost lease when its `leaseMs` have passed since the loss. The last lost lease stays for at
- * least an hour. A lost lease also stays while another lease is held whose call began before the
- * loss, because two tasks then use the lock.
+ * A lost lease stays in its list until an `unlock()` reports the loss. Without such an `unlock()`,
+ * a sweep removes the lost lease when its `leaseMs` have passed since the loss. The last lost lease
+ * stays for at least an hour.
+ *
+ * If the call for a held lease began before the loss of another lease, two tasks use the lock. Then
+ * the lost lease stays while the other lease is held.
  */
 export class HeldLeases<L extends StoredLease> {
   /**
@@ -64,10 +66,10 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. Usually the
-   * result is the latest accepted lease, because nested code releases its latest acquisition first.
-   * If a lease was lost after the call for the latest lease began, the calls are not nested. Then
-   * the result is the lost lease, as in {@link earliest}.
+   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. Nested code
+   * releases its latest acquisition first, so the result is usually the latest accepted lease. If a
+   * lease was lost after the call for the latest lease began, the calls are not nested. Then the
+   * result is the lost lease, as in {@link earliest}.
    */
   latest(holder: LeaseHolder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -77,12 +79,12 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Returns the lease that an `unlock()` outside all frames releases: the earliest lease that is
-   * held, or else the earliest lost lease.
+   * Returns the lease that an `unlock()` outside all frames releases: the earliest held lease. If
+   * no lease is held, returns the earliest lost lease.
    *
-   * If another lease was lost after the call of the held lease had begun, two tasks use the lock
-   * object. In this case, the result is the lost lease. So the task that lost its lease receives
-   * the loss, and does not release the lock of the other task.
+   * If another lease was lost after the call for the held lease began, two tasks use the lock
+   * object. Then the result is the lost lease. So the task that lost its lease learns of the loss,
+   * and does not release the lock of the other task.
    */
   earliest(holder: LeaseHolder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -93,7 +95,8 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Removes the lost leases. Returns true if there were any: their tasks may still call `unlock()`.
+   * Removes the lost leases, and returns true if there were any. Their tasks may still call
+   * `unlock()`.
    */
   forgetLost(holder: LeaseHolder, rawName: string): boolean {
     const leases = holder.leasesOf(this, rawName)
@@ -137,13 +140,13 @@ export class HeldLeases<L extends StoredLease> {
 /**
  * Removes the lost leases that the list need not remember any longer.
  *
- * @returns earliest time of the next sweep, in milliseconds on the monotonic clock; Infinity if the
- * list is empty
+ * @returns the earliest time of the next sweep, in milliseconds on the monotonic clock; Infinity if
+ * the list is empty
  */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // The earliest time at which a call for a lease that is still held began, on the monotonic clock.
+  // When the earliest call for a held lease began, on the monotonic clock.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

@@ -4,18 +4,21 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 export interface StoredLease extends Linked<StoredLease> {
   /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
-  /** True if the lease is neither released nor lost. */
+  /** True if the lease is not released and not lost. */
   readonly live: boolean
   /** When the lease was lost, on the monotonic clock; undefined if the lease is not lost. */
   readonly lostAt: number | undefined
   /**
-   * When the call for the lease began, on the monotonic clock. Infinity if the owner may acquire
-   * this lock again while the owner holds the lock.
+   * When the call for the lease began, on the monotonic clock. Infinity if other calls may have the
+   * same owner.
    */
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** The same object for all acquisitions of one hold, because they are lost together. */
+  /**
+   * Identifies the hold of the lease. All acquisitions of one hold have the same object, because
+   * they are lost together.
+   */
   readonly of: object
 }
 
@@ -32,7 +35,7 @@ export class LeaseList extends LinkedList<StoredLease> {
   readonly holder: LeaseHolder
   readonly keeper: Keeper
   readonly lock: string
-  /** True if sweeps check the list. Even an empty list is then checked once more. */
+  /** True from `sweepLater()` until a sweep finds the list empty. */
   isSwept = false
 
   constructor(holder: LeaseHolder, keeper: Keeper, lock: string) {
@@ -65,14 +68,14 @@ export abstract class LeaseHolder {
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
 
   /**
-   * Called when an acquisition begins whose lease this object will store.
+   * Called when an acquisition begins. This object will store its lease.
    *
    * @internal
    */
   began(): void {}
 
   /**
-   * Called when an acquisition ends for which `began` was called.
+   * Called once for each call of `began`, when the acquisition has ended.
    *
    * @internal
    */
@@ -108,8 +111,8 @@ export abstract class LeaseHolder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Sweeps remove the empty lists that they check. If this method removed such a list, the next
-    // loss would add another list for the same lock to the sweeps.
+    // A list that sweeps check stays here, even if the list is empty. Otherwise the next loss would
+    // add another list for the same lock to the sweeps.
     if (list !== this.#first && !list.isSwept) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

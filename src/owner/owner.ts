@@ -12,28 +12,28 @@ export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
  * An owner that can hold locks: a frame of `run`, one `using`, one acquisition without a frame, or an owner of
- * `holdfast.owner()`. An owner can acquire a lock again that it already holds.
+ * `holdfast.owner()`. An owner can re-enter a lock that it holds.
  */
 export class Owner extends LeaseHolder {
   readonly clientId: string
   /** The id of the owner. Each owner of the client has a different id. */
   readonly id: string
   /**
-   * The innermost frame around the acquisition for which this owner was made. Undefined outside all
-   * frames, and for other owners.
+   * The innermost frame around the acquisition for which this owner was made. Undefined outside all frames, and for an
+   * owner that was not made for one acquisition.
    *
    * @internal
    */
   madeIn: object | undefined
   /**
    * The number of the lock object that made this owner for one acquisition. Undefined for other owners. A reference to
-   * the lock object would keep it in memory for as long as the watchdog renews a lease of this owner.
+   * the lock object would keep that object in memory while the watchdog renews a lease of this owner.
    *
    * @internal
    */
   madeBy: number | undefined
   /**
-   * The label of the election's candidate that has this owner. Undefined for other owners.
+   * The label of the election candidate that has this owner. Undefined for other owners.
    *
    * @internal
    */
@@ -104,7 +104,7 @@ const readLockOptions = shape('The options of a lock', { owner: unchecked })
 /**
  * Returns the owner that the options of `getLock` contain; undefined if they contain none.
  *
- * @throws `InvalidArgumentError` for another option, or an owner of another client
+ * @throws `InvalidArgumentError` for an unknown option, or if the value of `owner` is not an owner of this client
  */
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
   const { owner } = readLockOptions(options)

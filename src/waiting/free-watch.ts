@@ -7,15 +7,15 @@ import { ReleaseListener, untilCheckMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /**
- * The pause before the next check after a failure has rejected a waiting call, in milliseconds. The
- * remaining calls then continue to wait.
+ * The pause before the next check if a failure has rejected a waiting call, in milliseconds. The
+ * next check is for the remaining calls and listeners.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
- * Limits the checks of a lock that is released and acquired very often. After `checks` checks in
- * quick succession, each pause is twice as long as the last pause, up to `longestMs` milliseconds.
- * More than `calmMs` milliseconds between two checks reset the count.
+ * Limits the checks of a lock that is released and acquired very often. The first `checks` checks
+ * need no pause. Then each pause is twice as long as the last pause, up to `longestMs`
+ * milliseconds. After more than `calmMs` milliseconds without a check, the count begins again.
  */
 const BUSY = { checks: 8, longestMs: 64, calmMs: 250 }
 
@@ -29,8 +29,8 @@ export interface Watched<S> {
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription, and share each check. A hint causes a check, and only the answer decides if the
- * lock is free.
+ * subscription and all checks. A hint causes a check, and only the answer decides if the lock is
+ * free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -42,7 +42,10 @@ export class FreeWatch<S> {
   #isChecking = false
   /** True if another check must follow the current check. */
   #checksAgain = false
-  /** The hints of all releases that arrived since the last check was sent. */
+  /**
+   * The hints of releases that arrived since the last check was sent. Checks that failed do not
+   * count.
+   */
   #releases = new Set<ReleaseHint>()
   #checkedAt = -Infinity
   #checksInARow = 0
@@ -119,7 +122,7 @@ export class FreeWatch<S> {
    * pause.
    */
   async #check(): Promise<number> {
-    // A watcher that is added after the check is sent needs another check.
+    // A watcher that is added after this line is not in this check. `add` causes another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
     const releases = this.#releases
@@ -151,14 +154,11 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // If only listeners remain, the next check may come later, because no failure ends a listener.
+    // No failure ends a listener. So if only listeners remain, the next check may come later.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilCheckMs()
   }
 
-  /**
-   * True if a call waits, so that the timer must keep the process alive. Listeners do not keep the
-   * process alive.
-   */
+  /** True if a call waits. A waiting call keeps the process alive, and a listener does not. */
   get #isWaitedFor(): boolean {
     return [...this.#all].some(({ keepsAlive }) => keepsAlive)
   }

@@ -15,9 +15,9 @@ export interface FreeCheck {
 
 /** Reads the state of a lock, and the hints about the lock, for one watcher. */
 export interface Reading<S> {
-  /** Returns if the lock is free for this watcher in the given state, and when its lease ends. */
+  /** Returns if the lock is free for this watcher, and when its lease ends. */
   readFree(state: S): FreeCheck
-  /** True if the release left the lock free for this watcher, at least for a moment. */
+  /** True if the lock was free for this watcher after the release, at least for a moment. */
   isRelease(release: ReleaseHint): boolean
 }
 
@@ -26,9 +26,9 @@ export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
   readonly keepsAlive: boolean
   /**
-   * Called with the state that a check found. Returns what this state means for the watcher.
+   * Called with the state that a check found. Returns if the lock is free for this watcher.
    *
-   * @param releases the hints of the releases between the last check and this check
+   * @param releases the hints of releases that arrived since the last check with an answer was sent
    */
   saw(state: S, releases: ReadonlySet<ReleaseHint>): FreeCheck
   reject(reason: unknown): void
@@ -81,8 +81,8 @@ export class FreeListener<S> implements FreeWatcher<S> {
 
   /**
    * @param newBudget makes the retry budget for the next series of failures
-   * @param failed called once for each series of failures, with its error. The error is undefined
-   * if the client was closed
+   * @param failed called with the first error of each series of failures. Called with undefined if
+   * the client was closed
    */
   constructor(
     reading: Reading<S>,

@@ -30,8 +30,8 @@ export function silenceWords(
   why: string,
   forMs: number,
 ): { readonly answer: string; readonly step: string } {
-  // If the client has several masters, some of them may have answered. So the message contains the
-  // reason of each master.
+  // If the client has several masters, some of them may have answered. So the message only quotes
+  // the reason, which describes each master.
   const ofMasters = server.words.stepOfMasters?.(failure)
   if (ofMasters !== undefined) return { answer: `for ${forMs} ms ${why}`, step: ofMasters }
   const answer = `${nameOf(server, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
@@ -42,10 +42,10 @@ export function silenceWords(
 const OF_LATE_GRANT = 'Use a longer `leaseMs`, or find out why answers take so long.'
 
 /**
- * Returns the name of the server for a message, with its address.
+ * Returns the name of the server for a message. Adds the address if the other words do not contain
+ * the address.
  *
- * @param others the other words of the message. If these words contain the address, the result does
- * not
+ * @param others the other words of the message
  */
 function nameOf({ words: { name }, address }: SilentServer, others = ''): string {
   return address === undefined || others.includes(address) ? name : `${name} at ${address}`

@@ -9,14 +9,14 @@ const POLL_MS = { least: 100, spread: 150 }
 
 /**
  * The longest pause between two checks: `least` milliseconds plus a random part of `spread`
- * milliseconds. A check notices a deleted key, and a release whose message was lost. The random
+ * milliseconds. A check notices a deleted key, and a release if its message was lost. The random
  * part spreads the checks of many clients.
  */
 const CHECK_MS = { least: 5_000, spread: 1_000 }
 
 /**
- * A lease that ends within this many milliseconds is about to end. If consecutive checks find such
- * a lease, each pause is twice as long as the last pause.
+ * A lease is about to end if it ends within this many milliseconds. While consecutive checks find
+ * such a lease, each pause is twice as long as the last pause.
  */
 const SHORT_MS = 5
 /**
@@ -58,12 +58,11 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * Subscribes, unless this object already has the same subscription. The confirmation of the
-   * subscription wakes the waiter, as a message does. The waiter then checks the lock once more,
-   * and misses no later release.
+   * Subscribes, unless this object already has the same subscription. When the server confirms the
+   * subscription, the waiter wakes and checks the lock once more. After this check, a message
+   * reports each release.
    *
-   * @param remote the requests for the kind of the next waiter, because kinds may use different
-   * channels
+   * @param remote the requests of the next waiter. Each kind of lock may use its own channel
    * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease never
    * expires
    * @returns the longest wait for a message before the next check, in milliseconds
@@ -82,8 +81,8 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * Returns the pause until the lease ends, in milliseconds. If consecutive answers report that the
-   * lease is about to end, each pause is longer than the last pause.
+   * Returns the pause until the lease ends, in milliseconds. While consecutive answers report a
+   * lease that is about to end, each pause is longer than the last pause.
    */
   #untilFree(ttlMs: number): number {
     this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)
@@ -97,7 +96,7 @@ export class ReleaseListener<H = Hint> {
   }
 }
 
-/** Returns the pause until a check that needs no message, in milliseconds. */
+/** Returns the longest pause before the next check, in milliseconds, with a new random part. */
 export function untilCheckMs(): number {
   return CHECK_MS.least + Math.random() * CHECK_MS.spread
 }

@@ -8,9 +8,8 @@ const SHORT_MS = 50
 const WEIGHT = 1 / 8
 
 /**
- * The shortest response time is known only after this many answers, because a few answers may all
- * be late for the same reason. Answers to requests that were in flight together count as one
- * answer.
+ * The shortest response time is unknown before this many answers, because a few answers may all be
+ * late for the same reason. Answers to requests that were in flight together count as one answer.
  */
 const ENOUGH = 10
 
@@ -39,8 +38,8 @@ export class ResponseTime {
   }
 
   /**
-   * Called when an answer is late, and the client sends another request because of this. Until the
-   * next answer, every silence counts as unusual.
+   * Called when the client sends another request because an answer is late. Every silence is then
+   * unusual until the next answer.
    */
   missed(): void {
     this.#isDue = true

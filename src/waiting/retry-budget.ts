@@ -20,7 +20,9 @@ export interface Limits {
   readonly clock: Clock
   /** The time limit of one request to the server, in milliseconds. */
   readonly commandTimeoutMs: number
-  /** How long a call tolerates refusals, and a call without a wait tolerates an outage, in milliseconds. */
+  /**
+   * How long a call tolerates refusals, in milliseconds. A call without a wait tolerates an outage for the same time.
+   */
   readonly outageMs: number
   /**
    * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. For `waitMs`, 0 means no wait, and
@@ -36,7 +38,7 @@ export interface Limits {
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** A request whose time limit would be shorter than this is not sent, in milliseconds. */
+/** The shortest time limit of a request, in milliseconds. If less time remains after a failure, the operation stops. */
 const LEAST_CALL_MS = 20
 
 /**
@@ -52,7 +54,7 @@ export class RetryBudget {
   readonly #patienceMs: number
 
   /**
-   * @param health the health that several operations share; default: a new health
+   * @param health shared by several operations; by default, this operation has its own `ServerHealth`
    * @param words the words of errors for this kind of lock
    * @param waitMs the longest wait of the call, in milliseconds; 0 means no wait
    */
@@ -94,15 +96,15 @@ export class RetryBudget {
   /**
    * True if the server does not answer now, so that the client does not know the state of the lock.
    *
-   * @param known true if an answer has shown the state; a short silence is then not an outage
+   * @param known true if an answer has shown the state. Then only a long silence is an outage
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has arrived since the operation began. The silence is an outage only if the connection is down, or if
-    // the silence is longer than usual.
+    // No answer has arrived since the operation began. The silence is an outage if the connection is down, or if the
+    // silence is longer than usual.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
@@ -218,7 +220,7 @@ export class RetryBudget {
     )
   }
 
-  /** The last failure since this operation began. Undefined if there was none, or if an answer followed. */
+  /** The last failure since this operation began. Undefined if no request failed, or if an answer arrived later. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined

@@ -18,11 +18,11 @@ export class OpenRequest extends Linked<OpenRequest> {
   }
 }
 
-/** The health of the server, as the answers to some operations, and their failures, show it. */
+/** Records the open requests of some operations, and the failures since the last answer. */
 export class ServerHealth {
   /** The requests that have not settled. The earliest request is first. */
   readonly #open = new LinkedList<OpenRequest>()
-  /** The failure that an error reports; undefined if no call has failed since the last answer. */
+  /** The failure for an error message; undefined if no call has failed since the last answer. */
   failure: CallFailure | undefined
   /** The number of calls that have failed since the last answer. */
   failures = 0
@@ -52,8 +52,8 @@ export class ServerHealth {
   }
 
   /**
-   * How long ago the oldest request that has not settled was sent, in milliseconds; 0 if all
-   * requests have settled.
+   * The age of the oldest request that has not settled, in milliseconds; 0 if all requests have
+   * settled.
    */
   get silentMs(): number {
     const { first } = this.#open
@@ -68,8 +68,7 @@ export class ServerHealth {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    // An odd answer explains more than a missing answer to a later attempt. So the failure of the
-    // odd answer stays.
+    // An odd answer explains more than a later call without an answer, so its failure stays.
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1

@@ -9,8 +9,8 @@ export interface WaitLimits {
 }
 
 /**
- * A call that waits for an observation and acquires nothing. The call settles once: with a result,
- * with null after `waitMs`, by an abort or by a failure.
+ * A call that waits for a state, such as a free lock, and acquires nothing. The call settles once:
+ * with a result, with null after `waitMs`, by an abort or by a failure.
  */
 export abstract class TimedWait<T> {
   readonly promise: Promise<T | null>
@@ -33,8 +33,8 @@ export abstract class TimedWait<T> {
     })
     this.#abort = signal && new AbortWatch(signal, this)
     const { clock } = retryBudget
-    // If the event loop was blocked, an answer may have arrived that the client has not read yet.
-    // The client reads this answer before the next turn.
+    // If the event loop was blocked, an answer may have arrived unread. The client reads this
+    // answer before the next turn.
     this.#timer = new WaitTimer(clock, waitMs, () => clock.nextTurn(() => this.#timeIsUp()))
   }
 
@@ -62,8 +62,7 @@ export abstract class TimedWait<T> {
   }
 
   /**
-   * Resolves with null. Rejects during an outage, because the client does not know the state of the
-   * lock.
+   * Resolves with null. Rejects during an outage, because the state of the lock is then unknown.
    */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {

@@ -4,7 +4,7 @@ import type { Waiter } from './waiter.ts'
 
 /**
  * If a lock has more waiters than this, the queue counts the waiters of each owner. A search for an
- * owner then need not read every waiter.
+ * owner then reads the counts instead of all waiters.
  */
 const FEW = 32
 
@@ -16,12 +16,15 @@ export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
   /**
    * Two more lines, which most locks never need. `aside` has the waiters of kinds with
-   * `waitsAside`. `beside` has the waiters whose owner holds the lock as another kind.
+   * `waitsAside`. `beside` has the waiters of owners that hold the lock as another kind.
    */
   #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
   /** The waiters that are in no line. */
   readonly #others = new LinkedList<Waiter>()
-  /** The number of waiters of each owner; undefined unless there were more than `FEW` waiters. */
+  /**
+   * The number of waiters of each owner. Undefined until there are more than `FEW` waiters, and
+   * again when there are none.
+   */
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
@@ -34,14 +37,14 @@ export class WaitQueue {
   }
 
   /**
-   * True if no other waiter of this kind must still send a request. The request of this waiter then
-   * tells the server that the client needs no place for further waiters of this kind.
+   * True if no other waiter of this kind must still send a request. This waiter then tells the
+   * server that the client needs no further place for this kind.
    */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      // Waiters behind a waiter of another kind send their requests only after that waiter.
+      // A waiter behind a waiter of another kind sends its request only after that waiter.
       if (!kind.isCounted && one.request.kind !== kind) return true
       if (one !== waiter && !one.asking) return false
     }
@@ -49,8 +52,8 @@ export class WaitQueue {
   }
 
   /**
-   * Returns the waiters at the front of the queue whose kinds are shared, so that they may hold the
-   * lock together.
+   * Returns the waiters at the front of the queue that may hold the lock together, because their
+   * kinds are shared.
    */
   sharedAtFront(): Waiter[] {
     const some: Waiter[] = []
@@ -72,14 +75,14 @@ export class WaitQueue {
   }
 
   /**
-   * The first waiter whose owner holds the lock as another kind. Waiters in the queue may have to
-   * wait for this owner. So this waiter must not wait behind the queue.
+   * The first waiter of an owner that holds the lock as another kind. Waiters in the queue may have
+   * to wait for this owner, so this waiter must not wait behind the queue.
    */
   get firstBeside(): Waiter | undefined {
     return this.#more?.beside.first
   }
 
-  /** Among the first waiters of all lines, the waiter that has waited longest. */
+  /** The waiter that has waited longest, among the first waiters of all lists. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
@@ -113,7 +116,7 @@ export class WaitQueue {
     return this.#more
   }
 
-  /** Removes the waiter from its line. The waiter is then one of the waiters in no line. */
+  /** Moves the waiter from its line to the waiters in no line. */
   unqueue(waiter: Waiter): void {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }

@@ -2,15 +2,15 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock or the permits were not available within `waitMs`. The call holds nothing, and the server keeps nothing of
+ * The lock or the permits were not available within `waitMs`. The call holds nothing, and the server stores nothing for
  * the call. An outage never causes this error.
  */
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
   /**
-   * Why the call got nothing: the holder of the lock, or the holders of permits (then a
-   * `WhyNoPermits`). Undefined if no holder is known.
+   * Why the call got nothing, with the holder. For permits, this is a `WhyNoPermits` with all known holders. Undefined
+   * if no holder is known.
    */
   readonly why: WhyNotAcquired | undefined
 

@@ -38,7 +38,7 @@ export interface AcquireRequest {
   readonly leaseHolder: LeaseHolder
   /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if its owner may also hold the lock for other calls. */
+  /** When the call began, on the monotonic clock; Infinity if other calls may have the same owner. */
   readonly askedAt: number
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
@@ -89,9 +89,9 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Makes the timeout error while the waiter waits for replicas or for the renewal thread; otherwise undefined. */
+  /** Makes the timeout error. Set only while the waiter waits for replicas or for the renewal thread. */
   notYet: ((what: string) => Error) | undefined
-  /** Latest time at which a request without an answer may run, on the monotonic clock; 0 for no grant in doubt. */
+  /** The latest time at which a request with an unknown outcome may run, on the monotonic clock; 0 for none. */
   doubtUntilMs = 0
   /** The state of the lock in the last refusal that named a holder. Undefined if no refusal named a holder. */
   sight: Sight | undefined
@@ -214,7 +214,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** Settles the waiter if its time is up, so that a late failure of its request does not reject it. */
+  /** Settles the waiter if its time is up. A later failure of its request then has no effect. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }
@@ -224,15 +224,14 @@ export abstract class Waiter extends Linked<Waiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-      // If the event loop was blocked, a grant may have arrived that the client has not read yet. The client reads this
-      // grant before the next turn.
+      // If the event loop was blocked, a grant may have arrived unread. The client reads this grant before the next
+      // turn.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
   // Resolves with null, because another owner held the lock for too long. Rejects in an outage, because the holder is
-  // then unknown. Also rejects while the waiter waits for replicas or for the renewal thread, and not for another
-  // owner.
+  // then unknown. Also rejects if the waiter waits for replicas or for the renewal thread.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

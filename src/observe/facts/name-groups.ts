@@ -3,14 +3,14 @@
  */
 export type NameOf = (name: string) => string | undefined
 
-/** The name that replaces every further name after the limit of names is reached. */
+/** Replaces every new name after the limit of names is reached. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100
 
 /**
- * Returns a function that never throws. If the user's function throws or does not return text, its
- * result is undefined.
+ * Returns a function that never throws. The function returns undefined if the user's function
+ * throws or does not return text.
  */
 export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
   return (name) => {
@@ -25,7 +25,7 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 
 /**
  * Like {@link guardedNameOf}, but after `most` different names the function returns `other` for
- * every new name. Each name adds series to the metrics store.
+ * every new name. The limit exists because each name adds series to the metrics store.
  *
  * @param overflowed called each time `other` replaces a name
  */

@@ -19,8 +19,8 @@ export class UnderWay<Fact extends object, Labels> {
   }
 
   /**
-   * Returns, for each labels object, the number of operations, and the age of the oldest operation
-   * in seconds. Two objects count separately, even when their labels are equal.
+   * Returns the number of operations and the age of the oldest operation in seconds, for each
+   * labels object. Two objects count separately, even if their labels are equal.
    */
   counts(): Map<Labels, { count: number; oldest: number }> {
     const counts = new Map<Labels, { count: number; oldest: number }>()

@@ -15,8 +15,8 @@ export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetrics
 const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Called at each scrape. For each set of labels, yields the labels, the number of operations under
- * way, and the age of the oldest operation in seconds.
+ * Called at each scrape. Yields one entry for each set of labels: the labels, the number of
+ * operations under way, and the age of the oldest operation in seconds.
  */
 export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
 

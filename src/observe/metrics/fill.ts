@@ -35,7 +35,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
-  // `UnderWay` counts the operations of each labels object. So equal labels must be one object. The
+  // Equal labels must be one object, because `UnderWay` counts the operations of each object. The
   // limit of names also limits the number of these objects.
   const seen = new Map<string, Labels>()
   const servers = new Map<string, Labels>()
@@ -50,8 +50,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
-  // Prometheus does not count the first value of a new series as an increase. Because each series
-  // begins with 0, an alert notices the first loss.
+  // Prometheus does not count the first value of a new series as an increase. So each series begins
+  // with 0, and an alert notices the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }

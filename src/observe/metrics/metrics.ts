@@ -18,8 +18,9 @@ export interface MetricsOptions {
   prefix?: string | undefined
   /**
    * Returns the label `name` for the name of a lock. Return groups, such as `order` for
-   * `order:1001`, because each name creates 20 to 60 series in Prometheus. The metrics have no
-   * label `name` without a function, and if the function returns undefined or throws.
+   * `order:1001`, because each name creates 20 to 60 series in Prometheus. Without a function, the
+   * metrics have no label `name`. If the function returns undefined or throws, the metrics count
+   * the lock without this label.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /**
@@ -38,8 +39,8 @@ export interface Metrics {
 }
 
 /**
- * The metrics of one registry and one prefix. This object is a property of the first metric. So
- * other copies of this module find the object, and it disappears together with the metric.
+ * The metrics of one registry and one prefix. The first metric has this object as a property, so
+ * that other copies of this module find the object. The object disappears together with the metric.
  */
 interface Running {
   readonly filled: Filled

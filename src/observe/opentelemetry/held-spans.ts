@@ -3,8 +3,8 @@ import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
 /**
- * The largest number of entries in `#ended`. A waiter often looks for the span of its holder
- * shortly after the end of the hold.
+ * The largest number of entries in `#ended`. Ended holds stay there, because a waiter often looks
+ * for the span of its holder shortly after the end of the hold.
  */
 const MOST_ENDED = 1_000
 
@@ -49,8 +49,8 @@ export class HeldSpans {
    * Returns the span of a hold; undefined if the span is unknown.
    *
    * @param name the name of the lock
-   * @param holder the owner as `<clientId>:<owner>`. Undefined for the hold of the lock that ended
-   * last
+   * @param holder the owner of the hold as `<clientId>:<owner>`. If undefined, the method finds the
+   * hold of this lock that ended last
    */
   find(name: string, holder?: string): SpanContext | undefined {
     const key = keyOf(name, holder)

@@ -5,8 +5,8 @@ import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
 /**
- * The interval between two checks of all waits, in milliseconds. A wait that is shorter than this
- * causes no request, because its link is not worth a request.
+ * The interval between two checks of all waits, in milliseconds. A shorter wait causes no request,
+ * because its link is not worth a request.
  */
 const LOOK_EVERY_MS = 50
 /** The longest delay before a span is ended, and the time limit of one request, in milliseconds. */
@@ -19,7 +19,7 @@ interface Wait {
   readonly links: Set<string>
   readonly since: number
   /**
-   * Earliest time of the next request for the holder's note, in milliseconds on the clock of
+   * The earliest time of the next request for the holder's note, in milliseconds on the clock of
    * `performance.now()`. The pause doubles after each request, because many holders have no note.
    */
   readAt: number
@@ -101,13 +101,13 @@ export class HolderLinks {
   }
 
   /**
-   * True if the wait needs no request: it has a link for the holder, it has `MOST_LINKS` links, or
-   * the holder is unknown. If the span of the holder is in memory, adds the link first.
+   * Adds the link for the holder if its span is in memory. Then returns true if the wait needs no
+   * request: the link exists, the wait has `MOST_LINKS` links, or the holder is unknown.
    */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // The call waited behind other calls of its client, so the server never told this call the
-      // holder.
+      // The call waited behind other calls of its client, so the server never named the holder to
+      // this call.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -142,8 +142,8 @@ function link({ span, links }: Wait, holder: string, context: SpanContext): void
 }
 
 /**
- * Reads a note for at most {@link LONGEST_MS}. Otherwise requests without an answer would use up
- * `MOST_REQUESTS` forever.
+ * Reads a note. Gives up after {@link LONGEST_MS}, because requests without an answer would
+ * otherwise use up `MOST_REQUESTS` forever.
  */
 async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
   let timer: NodeJS.Timeout | undefined

@@ -23,9 +23,9 @@ export interface InstrumentOptions {
   meterProvider?: MeterProvider | undefined
   /**
    * Returns the attribute `holdfast.lock.name` for the name of a lock. Return groups, such as
-   * `order` for `order:1001`. Spans and metrics lack the attribute without a function, and if the
-   * function returns undefined or throws. Metrics use the first 100 names, and `other` for all
-   * later names.
+   * `order` for `order:1001`. Without a function, spans and metrics lack the attribute. If the
+   * function returns undefined or throws, the spans and metrics of the lock lack the attribute.
+   * Metrics use the first 100 names, and `other` for all later names.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** False to create no spans. True by default. */

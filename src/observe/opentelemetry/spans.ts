@@ -30,8 +30,8 @@ interface AcquireSpan {
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // The span of a hold links to the span of the call that acquired the lock. Both maps find a span
-  // by its fact.
+  // Both maps find a span by its fact. A hold looks up the span of the call that acquired the lock,
+  // because the span of the hold has a link to that span.
   const acquiring = new WeakMap<AcquireFact, AcquireSpan>()
   const spans = new WeakMap<object, Span>()
 
