@@ -32,7 +32,7 @@ local function renew(keys, owner)
     return -2
   end
   -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the permits yet.
-  -- A full server refuses ZADD, unless the script has sent a write command before.
+  -- A server with full memory refuses ZADD as the first write of a script, but accepts ZADD after the ZREM.
   redis.call('ZREM', keys.timeouts, '')
   if taken < permitsOf(owner) or untilMs <= nowMs then
     return -2
