@@ -18,8 +18,8 @@ export interface BenchTerms {
 }
 
 /**
- * One step of a measurement. Resolves with the duration of the measured part, in milliseconds.
- * Resolves with undefined if the whole step is the measured part.
+ * One step of a measurement. Resolves with the measured duration, in milliseconds. Resolves with
+ * undefined if the duration of the whole step counts.
  */
 type Step = () => Promise<number | undefined>
 

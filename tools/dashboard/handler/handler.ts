@@ -110,8 +110,7 @@ async function answer(route: Route, parts: Parts, asked: DashboardRequest): Prom
     return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
     if (closed.aborted) return refusal(502, messageOf(closed.reason))
-    // The request is invalid. For example, a semaphore has no known holder that could lose a
-    // permit.
+    // The request is invalid. For example, the lock is of a kind without known holders.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `${parts.serverName} could not be asked: ${messageOf(error)}`)
   }

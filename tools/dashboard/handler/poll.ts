@@ -67,8 +67,8 @@ export class Poll {
   }
 
   /**
-   * Calls `question` with the inspection of the poll, which is opened if necessary. Until the
-   * answer, the call counts as a viewer.
+   * Opens the inspection of the poll if necessary, and calls `question` with this inspection. The
+   * call counts as a viewer until the answer.
    */
   async withInspection<T>(question: (inspection: Inspection) => Promise<T>): Promise<T> {
     const exit = this.enter()
@@ -163,8 +163,8 @@ export class Poll {
   }
 
   /**
-   * Stores the reasons why servers cannot be reached. Must run before rows are removed, because a
-   * removed row of an unreachable node does not mean that the hold has ended.
+   * Stores the reasons why servers cannot be reached. Must run before rows are removed. If a node
+   * is unreachable, its rows are removed, but its holds may still last.
    */
   #reportMissing({ unreachable }: Inspection): void {
     this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })
