@@ -120,8 +120,8 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Informs Redisson's clients how many permits are available. These clients read the message as a number. Clients of
--- Holdfast ignore a number that begins with 0, because they get other messages on the channel `tickets`.
+-- Informs Redisson's clients how many permits are available. Redisson's clients read the message as a number. Clients
+-- of Holdfast ignore this message, because it begins with 0.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))
 end

@@ -24,8 +24,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their leases. So the script ignores the error, and this
-  -- hold counts as lost.
+  -- If a key has another type, the script ignores the error, so that the other holds keep their leases. This hold
+  -- counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then

@@ -14,8 +14,8 @@ export interface ReleaseQuestion {
   readonly owner: string | undefined
   readonly reason: string | undefined
   /**
-   * How long to wait at most until no asked holder holds the lock, in milliseconds. Undefined for
-   * no wait.
+   * The longest wait until none of the holders holds the lock, in milliseconds. Undefined for no
+   * wait.
    */
   readonly waitMs: number | undefined
 }

@@ -19,10 +19,10 @@ export interface PollTimes {
   readonly lingerMs: number
 }
 
-/** Scans may take at most this part of the time, so a long scan is followed by a long pause. */
+/** The part of the time that scans may take. So a long scan is followed by a long pause. */
 const SCAN_SHARE = 0.4
 
-/** @internal The message of the error with which requests fail when the dashboard closes. */
+/** @internal The error message of requests that fail because the dashboard closes. */
 export const CLOSED = 'The dashboard was closed.'
 
 /** The most keys that one look reads. The next looks read the other keys. */

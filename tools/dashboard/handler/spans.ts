@@ -59,7 +59,7 @@ export interface TimelineHold {
   goneBy: number | undefined
 }
 
-/** The dashboard's current knowledge about a hold that has no recorded end. */
+/** What the dashboard knows now about a hold without a recorded end. */
 export interface Knowledge {
   readonly now: number
   /**
@@ -119,7 +119,7 @@ function startOf({ from, nextFrom }: TimelineHold): number {
 const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
   withoutSide(a.owner) === withoutSide(b.owner)
 
-/** @param knowledgeOf returns the current knowledge about a hold without a recorded end */
+/** @param knowledgeOf returns what the dashboard knows now about a hold without a recorded end */
 export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)

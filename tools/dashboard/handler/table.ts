@@ -44,7 +44,7 @@ export interface Status {
   readonly error: string | null
   /** When the last scan ended. Null if no scan has ended yet. */
   readonly scannedAt: number | null
-  /** For each server whose locks may be missing, a sentence with the reason. */
+  /** The reasons why locks of servers may be missing, one sentence for each server. */
   readonly missing: readonly string[]
 }
 
