@@ -86,7 +86,7 @@ export class FollowedHistory {
     clearTimeout(this.#idle)
     this.#following?.abort()
     this.#following = undefined
-    // The index gets no more entries, so the index is dropped. The next call reads the history
+    // The index gets no new entries now, so the index is dropped. The next call reads the history
     // again.
     this.#index = new HistoryIndex()
   }

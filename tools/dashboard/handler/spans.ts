@@ -59,7 +59,7 @@ export interface TimelineHold {
   goneBy: number | undefined
 }
 
-/** What the dashboard knows now about a hold without a recorded end. */
+/** The dashboard's knowledge about a hold without a recorded end. */
 export interface Knowledge {
   readonly now: number
   /**
