@@ -54,8 +54,8 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 if forcedMs ~= '0' then
-  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
-  -- which changes nothing.
+  -- A server with full memory refuses HSET as the first write of a script. So this HDEL comes first, and changes
+  -- nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)
@@ -68,8 +68,8 @@ if not found[1] or isNewer then
   elseif forcedMs == '0' then
     return { 'free', '' }
   end
-  -- The next owner may win a majority with this master, and without the masters that had the hold. So the next token of
-  -- this master must be above the fence too.
+  -- Other masters may have the hold. This master may vote for the next owner, so its next token must be above the fence
+  -- too.
   raiseTo(keys.counter, fence, terms.counterMs)
   return { 'free', fence }
 end

@@ -55,14 +55,13 @@ if not held or writes and token ~= '' and last > tonumber(token) then
   return { 'changed' }
 end
 
--- The next reader gets the number in the counter as its token. This token must be above the fence, so the counter is
--- raised to the fence plus 1.
+-- The next reader gets the number in the counter as its token, so the script raises the counter above the fence.
 local fence = lastOf(keys.counter, floor)
 local above = string.format('%.0f', fence + 1)
 
 redis.call('HDEL', keys.lock, owner)
 if writes then
-  -- The owner may also have a hold as a reader, which it keeps. If there is no reader, `dropDead` deletes the lock.
+  -- If the owner also reads, it keeps its hold as a reader. If there is no reader, `dropDead` deletes the lock.
   redis.call('HSET', keys.lock, 'mode', 'read')
   local left = dropDead(keys)
   raiseTo(keys.counter, above, counterMs)
@@ -81,7 +80,8 @@ if left == 0 then
   wake(keys, publish, channel, 0, false, claimMs)
   return { 'taken', fence }
 end
--- If an owner waits for an upgrade and is the only holder now, the script wakes this owner.
+-- The script wakes the next waiters in two cases: the ended hold was upgradable, or the only holder waits for an
+-- upgrade.
 local _, sinceUs = firstOf(keys, keys.writers)
 if isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
   tellNext(keys, publish, channel, left)

@@ -97,9 +97,8 @@ if ticket == 'try' then
 end
 
 if ticket ~= '' then
-  -- A full server refuses ZADD, unless the script has sent a write command before. For an owner with a ticket, the
-  -- script sends this ZREM first, which changes nothing. So the owner keeps its place. A full server refuses new
-  -- owners.
+  -- A server with full memory refuses ZADD as the first write of a script. For an owner with a ticket, this ZREM comes
+  -- first, so the owner keeps its place. The server refuses new owners.
   redis.call('ZREM', keys.queue, '')
 end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')

@@ -52,7 +52,7 @@ if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 
--- Restores missing places, and returns their number. One ZADD is for 500 places, because usually no place is missing.
+-- Restores missing places, and returns their number. One ZADD handles at most 500 places.
 local function putBack(keys, from, count, holder)
   local missing, args = 0, {}
   for n = 0, count - 1 do
@@ -81,8 +81,8 @@ end
 local function beat(keys, from, count)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
-  -- A full server refuses ZADD, unless the script has sent a write command before. So the script sends this ZREM first,
-  -- which changes nothing.
+  -- A server with full memory refuses ZADD as the first write of a script. So this ZREM comes first, and changes
+  -- nothing.
   redis.call('ZREM', keys.queue, '')
   local fields = redis.call('HKEYS', keys.lock)
   local holder = fields[1]
@@ -101,8 +101,8 @@ local function beat(keys, from, count)
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
-  -- When a claim window ends, the client of the first owner in the queue checks the lock. So the first owner must
-  -- belong to a live client.
+  -- After a claim window, the client of the first owner in the queue checks the lock. So `firstAlive` removes the
+  -- owners of dead clients before this owner.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -115,7 +115,7 @@ for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
   local count = tonumber(ARGV[at])
-  -- With pcall, an error of one lock does not end the places at the other locks.
+  -- With pcall, an error of one lock does not affect the other locks.
   local ok, answer = pcall(beat, keys, at + 1, count)
   at = at + 1 + 3 * count
   answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }

@@ -44,7 +44,8 @@ local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
 local held = found[1]
 if found[2] then
-  -- Since the acquisition, Redisson has put a read-write lock into this key. Redisson does not check for other locks.
+  -- After the acquisition, Redisson put a read-write lock into this key, because Redisson does not check for other
+  -- locks.
   redis.call('HDEL', keys.lock, owner)
   held = false
 end
@@ -67,8 +68,8 @@ if not held then
 end
 
 local nowUs = serverTimeUs()
--- With the token '', the release runs in the background, and the client ignores the reply. So a grant to the same
--- client is published too.
+-- If the token is '', the release runs in the background, and the client ignores the reply. So the script also
+-- publishes a grant to the same client.
 local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then

@@ -45,9 +45,8 @@ if answer then
   local leftThen, roundThen = string.match(answer, '^(%d+) ?(%d*)$')
   return { 'counted', leftThen, roundThen }
 end
--- This DEL deletes nothing, because no result is stored. The script must fail at a replica, which may not have received
--- the count yet, and a replica refuses DEL. A full server refuses DECR, unless the script has sent a write command
--- before.
+-- This DEL deletes nothing, but makes a replica refuse the script. A replica may not have received the count yet. A
+-- server with full memory refuses DECR as the first write of a script, but accepts DECR after the DEL.
 redis.call('DEL', request)
 if not count and not ownRound then
   return { 'counted', 0, '' }

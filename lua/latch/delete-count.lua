@@ -53,7 +53,7 @@ if isOfOtherRound(setUs, ownRound, askedUs) then
   return { 'over', setUs or '', serverTimeText() }
 end
 redis.call('DEL', latch, round, kind)
--- The result is stored even if there was no count. A late copy of the request must not delete a later count.
+-- The result 0 is stored too, so that a late copy of the request does not delete a later count.
 keepAnswer(request, count and '1' or '0', untilUs)
 if count then
   redis.call(publish, channel, '1')

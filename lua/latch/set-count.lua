@@ -41,8 +41,7 @@ if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }
 end
 if before then
-  -- The result 0 is stored too. Otherwise, a late copy of the request could set the count after the
-  -- latch has opened.
+  -- The result 0 is stored too, so that a late copy of the request does not set the count after the latch has opened.
   keepAnswer(request, '0', untilUs)
   return { 'done', '0' }
 end

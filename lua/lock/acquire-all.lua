@@ -51,8 +51,8 @@ for n = 1, #KEYS / 2 do
   last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
 end
 
--- The owners hold only some of the locks, from an earlier run of this request. A new token would end these holds, so
--- the script refuses the request.
+-- An earlier run of this request acquired the locks, and some of its holds are over. A new token would end the other
+-- holds, so the script refuses the request.
 if own > 0 and missing then
   return { 'held', -2, missing }
 end

@@ -28,8 +28,8 @@ if found[2] then
 end
 local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
-  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
-  -- which changes nothing.
+  -- A server with full memory refuses HSET as the first write of a script. So this HDEL comes first, and changes
+  -- nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

@@ -19,8 +19,8 @@ local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 
 local left = {}
 for i = 1, #KEYS / 2 do
-  -- A key of another type must not make the other locks lose their leases. So the script ignores the error, and the
-  -- hold of this lock counts as lost.
+  -- If a key has another type, the script ignores the error, so that the other locks keep their leases. The hold of
+  -- this lock counts as lost.
   local lock = KEYS[2 * i - 1]
   local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')
   if found[1] and not found[2] then

@@ -24,8 +24,8 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- On a single server, a token is the time when it was issued, so the token gives the age of the hold. Masters count
-    -- their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
+    -- The token of a single server is the time of the grant, so it gives the age of the hold. Masters count their
+    -- tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -42,8 +42,8 @@ local function acquire(
     local replId, longest
     sinceUs, replId, longest =
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    -- A server gets another replication id when it starts, is promoted, or gets its first replica. A client can stay
-    -- connected during a promotion, and when the first replica connects. So the script compares the id at each vote.
+    -- The replication id changes when the server starts, is promoted, or gets its first replica. A client may stay
+    -- connected during such a change, so the script compares the id at each vote.
     local line = replId and 'master_replid:' .. replId .. '\r'
     local isSame = line and string.find(replicationInfo(), line, 1, true)
     if not isSame or longest - vote.longestMs < 0 then
@@ -54,8 +54,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions take this path, so it has few commands. It passes tokens as texts, because formatting a number
-    -- takes half as long as a command.
+    -- Most acquisitions take this path, so it has few commands. Tokens stay texts, because formatting a number takes
+    -- half as long as a command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

@@ -1,5 +1,4 @@
--- Deletes the stored results of requests whose answers the client has received. The client does not repeat these
--- requests.
+-- Deletes the stored results that the client has received, because the client does not repeat these requests.
 local function forget(...)
   if select('#', ...) > 0 then
     redis.call('DEL', ...)

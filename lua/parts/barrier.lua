@@ -17,8 +17,8 @@ local function expiry(ms)
   return string.format('%.0f', ms)
 end
 
--- Returns 'passed' for an arrival whose round is over, 'left' for an arrival that was withdrawn, and nil for others.
--- The ZREM removes nothing, but makes a replica refuse the script. A replica may not have received the arrival yet.
+-- Returns 'passed' if the round of an arrival is over, 'left' if the arrival was withdrawn, and nil otherwise. The ZREM
+-- removes nothing, but makes a replica refuse the script. A replica may not have received the arrival yet.
 local function outcomeOf(barrier, settled, id)
   redis.call('ZSCORE', barrier, id)
   redis.call('ZREM', settled, '')
@@ -26,7 +26,7 @@ local function outcomeOf(barrier, settled, id)
   return scores[1] and 'passed' or scores[2] and 'left' or nil
 end
 
--- Stores the same outcome for several arrivals, and deletes outcomes whose time is over.
+-- Stores the same outcome for several arrivals, and deletes expired outcomes.
 local function settle(settled, mark, ids)
   local untilMs = nowMs() + SETTLED_MS
   redis.call('ZREMRANGEBYSCORE', settled, '-inf', expiry(nowMs()))

@@ -3,8 +3,8 @@ local function counterKeptMs(counterMs, leaseMs)
   return counterMs - leaseMs < 0 and leaseMs or counterMs
 end
 
--- Stores a token in the counter. A `counterMs` of '0' means forever. The counter must outlive the lease. The counter
--- must also last until the server time is above the token, because without a counter the time gives the next token.
+-- Stores a token in the counter. If `counterMs` is '0', the counter never expires. Without a counter, the next token is
+-- the server time. So the counter lives until the lease has ended and the server time is above the token.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
@@ -18,15 +18,15 @@ local function setCounter(counter, token, counterMs, leaseMs)
   end
 end
 
--- Called when a lease is renewed or becomes longer: keeps the counter for longer, too.
+-- Called after a lease became longer. Keeps the counter for longer too.
 local function keepCounter(counter, counterMs, leaseMs)
   if counterMs == '0' then
     return
   end
   local keptMs = math.max(counterMs, leaseMs)
   local leftMs = redis.call('PTTL', counter)
-  -- To save commands, the expiry is not set at each renewal. It is set if less than 90 % of the time is left, or less
-  -- than the lease.
+  -- The script sets the expiry only if less than 90 % of the time, or less than the lease, is left. So most renewals
+  -- need no PEXPIRE.
   if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then
     redis.call('PEXPIRE', counter, string.format('%.0f', keptMs))
   end

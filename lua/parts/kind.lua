@@ -1,8 +1,8 @@
--- The numbers of latches and of both kinds of semaphores look alike in Redis. So another key, the note, names the kind
--- that set the number.
+-- The numbers of latches and of both kinds of semaphores look alike in Redis. So another key stores which kind of
+-- object set the number.
 --
--- `kind`  string with an expiry: 'latch', 'permits' or 'semaphore'. The note counts only while the number exists.
---         Redisson and older versions write no note. Then any kind may use the number.
+-- `kind`  string with an expiry: 'latch', 'permits' or 'semaphore'. This key counts only while the number exists.
+--         Redisson and older versions do not write the key. Without the key, any kind of object may use the number.
 
 local KIND_MS = 604800000
 local DAY_MS = 86400000
@@ -27,8 +27,7 @@ local function noteKind(kind, own)
   redis.call('SET', kind, own, 'PX', KIND_MS)
 end
 
--- Called when the number is used: keeps the note for another week. To save commands, the expiry is set at most once a
--- day.
+-- Called when the number is used. Keeps the key for another week. Sets the expiry at most once a day, to save commands.
 local function keepKind(kind)
   local leftMs = redis.call('PTTL', kind)
   if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then

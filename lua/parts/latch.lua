@@ -4,11 +4,11 @@
 -- `round`  string with an expiry: the server time in µs at which the count was set. This is the number of the round.
 --          Redisson does not write this key, so the key can be missing, or belong to an earlier count.
 
--- 30 days. If Redisson opens the latch, it does not delete this key, so the key must expire.
+-- 30 days. The key must expire, because Redisson opens the latch without deleting this key.
 local ROUND_MS = 2592000000
 
--- Returns the count, or false if no count is set. Returns an error, which is a table, if the key is not a count or a
--- semaphore has the name.
+-- Returns the count, or false without a count. Returns an error, which is a table, if a semaphore has the name or the
+-- value is not a count.
 local function countOf(latch, kind)
   local count, refusal = numberOf(latch, kind, 'latch')
   if not count then
@@ -20,9 +20,9 @@ local function countOf(latch, kind)
   return tonumber(count)
 end
 
--- True if a call is not meant for the round that began at `setUs`. A call can name its round. Any other call is not
--- meant for a round that began after the call. If `setUs` is ahead of now, the clock was set back. Then the result is
--- false, because the times prove nothing.
+-- True if a call is not meant for the round that began at `setUs`. A call with `ownRound` is meant for that round. Any
+-- other call is meant for a round that began before the call. For such a call, a `setUs` ahead of now does not count,
+-- because the clock was set back.
 local function isOfOtherRound(setUs, ownRound, askedUs)
   if ownRound then
     return setUs ~= ownRound

@@ -1,4 +1,5 @@
--- Returns the number of listeners of a channel for messages that `publish` sends: PUBLISH or SPUBLISH.
+-- Returns how many listeners a message on this channel has. `publish` is the command that sends the message: PUBLISH or
+-- SPUBLISH.
 local function listenersAt(channel, publish)
   return redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2]
 end

@@ -5,11 +5,11 @@
 -- wrote the mark. If the master was claimed for a new deployment, `/` and the id of the deployment follow. After the
 -- founding, `/` and the id of the founder follow.
 
--- A later version of Holdfast may write marks that this version cannot read. Such a mark begins with its version.
+-- The marks of later versions of Holdfast begin with `v` and a number. This version cannot read such marks.
 local NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'
 
--- Returns the fields of the mark. Returns nil without a mark, and nil and an error for a mark of a newer version. A
--- mark from an older version of Holdfast has no `replId`.
+-- Returns the fields of the mark. Returns nil without a mark. Returns nil and an error for a mark of a newer version. A
+-- mark of an older version has no `replId`.
 local function readMark(birth)
   local text = redis.call('GET', birth)
   local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')
@@ -47,7 +47,7 @@ local function ownReplId()
   return string.match(replicationInfo(), 'master_replid:(%x+)')
 end
 
--- True if the master was claimed for a new deployment that is not founded yet, and the master still rests.
+-- True if the claim of this master still counts: its deployment is not founded yet, and the master still rests.
 local function isClaim(mark, ownId)
   return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId
     and tonumber(mark.sinceUs) > serverTimeUs()

@@ -1,7 +1,7 @@
 -- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
 -- room for them. No permit depends on these entries, so errors are ignored.
 
--- One hour. Entries outlive the leases by at least one hour, so that only few acquisitions must set the expiry.
+-- One hour. Entries outlive the leases by at least one hour, so that few acquisitions set the expiry.
 local MORE_MS = 3600000
 
 -- Called when a lease begins or is renewed: keeps the entries for at least as long as this lease.
@@ -27,8 +27,8 @@ local function dropUnlessTaken(keys, head)
   end
 end
 
--- Redisson and older versions of Holdfast end permits and leave their entries here. So an acquisition checks some
--- entries while there are more entries than permits.
+-- When Redisson or an older version of Holdfast ends a permit, its entry stays. So if there are more entries than
+-- permits, an acquisition checks this many entries.
 local LOOKED_AT = 10
 
 local function addHolder(keys, owner, leaseMs, taken)
@@ -44,8 +44,8 @@ local function addHolder(keys, owner, leaseMs, taken)
   end
 end
 
--- Returns the known owners of these permits, each followed by the server time in µs at which it acquired them. `found`
--- lists ids, each followed by the end of its lease.
+-- Returns the known owners of these permits. Each owner is followed by the server time in µs of its acquisition. In
+-- `found`, each id is followed by the end of its lease.
 local function holdersOf(keys, found)
   local holders, last = {}, nil
   for i = 1, #found, 2 do

@@ -62,8 +62,8 @@ local function permitsOf(owner)
   return tonumber(string.match(owner, '%d+$'))
 end
 
--- Calls `work` with the ids of the permits that an owner wants or has, at most 1,000 at a time. An id is the head of
--- the owner and a number.
+-- Calls `work` with the permit ids of an owner, at most 1,000 at a time. An id consists of the head of the owner and a
+-- number.
 local function eachOf(owner, work)
   local permits = permitsOf(owner)
   local head = headOf(owner)
@@ -76,7 +76,7 @@ local function eachOf(owner, work)
   end
 end
 
--- Returns how many of its permits an owner holds, and the earliest end of a lease among them, server time in ms.
+-- Returns how many of its permits an owner holds, and the earliest end of their leases, as server time in ms.
 local function takenBy(keys, owner)
   local taken, untilMs = 0, nil
   eachOf(owner, function(ids)
@@ -90,8 +90,8 @@ local function takenBy(keys, owner)
   return taken, untilMs
 end
 
--- Takes the permits of an owner until `untilMs`. With `only`, takes no permits, and only lengthens the leases of
--- permits that the owner holds.
+-- Takes the permits of an owner until `untilMs`. If `only` is true, only lengthens the leases of permits that the owner
+-- already holds.
 local function take(keys, owner, untilMs, only)
   local text = string.format('%.0f', untilMs)
   eachOf(owner, function(ids)

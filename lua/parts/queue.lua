@@ -2,9 +2,9 @@
 -- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- `queue`    zset: owner -> ticket, which is the server time in µs at which the owner joined the queue.
--- `waiting`  hash: client -> '<untilMs> <seen> <label>'. Its places count until the server time `untilMs`. `seen` is 1
---            if its inbox had a listener, otherwise 0. Also owner -> claim window in ms, for an owner that wants a
---            shorter window.
+-- `waiting`  hash: client -> '<untilMs> <seen> <label>'. The places of the client count until the server time
+--            `untilMs`. `seen` is 1 if the inbox of the client had a listener, otherwise 0. Also owner -> claim window
+--            in ms, if the owner wants a shorter window.
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')
@@ -40,9 +40,9 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- True if a client is alive: its places still count, and if its inbox had a listener, the inbox still has a listener.
--- The number of listeners can be wrong, for example for a client that listens at a replica. A client that counts as
--- dead must not receive a grant, so the number is read before the message is sent.
+-- True if the places of the client still count and its inbox has not lost its listener. Scripts call this function
+-- before they publish a grant, because a client that counts as dead must not receive a grant. The number of listeners
+-- can be wrong, for example if the client listens at a replica.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -71,11 +71,11 @@ end
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
 -- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
 --
--- Each grant to another owner is published. With `silent`, a grant to an owner of the client `own` is not published,
--- because that client reads the reply.
+-- Each grant to another owner is published. If `silent` is true, a grant to an owner of the client `own` is not
+-- published, because that client reads the reply.
 --
--- A client whose inbox had a listener and has none now counts as dead. The client `own` runs this script, so it is
--- alive. If a client counts as dead by mistake, its next heartbeat restores its place.
+-- A client counts as dead if its inbox has lost its listener. The client `own` counts as alive, because it sent this
+-- request. If a client counts as dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

@@ -1,9 +1,9 @@
 -- Included after parts/server-time.lua and parts/read-write-lock.lua.
 
 -- Returns a holder other than the owner `but`, and for how long this holder has held the lock, in ms. The token of a
--- writer and the lease of a reader record when the hold began. The age is '' if this time is not recorded: Redisson and
--- old clients write 1. A holder whose lease has expired is returned only if no other holder is found. With redis.pcall,
--- an error of these keys does not stop the answer.
+-- writer and the lease key of a reader store when the hold began. The age is '' for the value 1, which Redisson and old
+-- clients write. Returns a holder with an expired lease only if no other holder is found. With redis.pcall, an error of
+-- these keys does not stop the answer.
 local function holderOf(keys, mode, but)
   local over = ''
   for _, field in ipairs(redis.call('HRANDFIELD', keys.lock, 4)) do

@@ -16,8 +16,8 @@
 -- If a lock has no field `mode`, it is not a read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
--- The score of a holder of the upgradable lock that waits to write. Other members have a time as score. So this holder
--- comes before all others.
+-- The score of an owner that holds the upgradable lock and waits to write. Other scores are times, so this owner comes
+-- before all other members.
 local GOES_ON = '3'
 
 local function isWriter(field)
@@ -42,12 +42,12 @@ local function lease(keys, reader, leaseMs)
   redis.call('SET', leaseKey(keys, reader), serverTimeText(), 'PX', leaseMs)
 end
 
--- Makes an existing lease longer. PEXPIRE is used, because a full server refuses SET, and the value must stay.
+-- Makes an existing lease longer. PEXPIRE keeps the value, and a server with full memory accepts PEXPIRE, but not SET.
 local function lengthen(keys, reader, leaseMs)
   redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)
 end
 
--- True for an owner that holds the upgradable lock, and for a member of the queue that waits for it.
+-- True if this owner or this member of a queue belongs to the upgradable lock.
 local UPGRADABLE = ':upgradable'
 local function isUpgradable(field)
   return string.sub(field, -11) == UPGRADABLE
@@ -70,8 +70,8 @@ local function prolong(keys, leaseMs)
   end
 end
 
--- True for a reader of Redisson that has re-entered the lock. Redisson before version 4 then renews only the lock, and
--- not the leases of the reader. So the lease of the lock counts for this reader. Owners of Redisson begin with a UUID.
+-- True for a reader of Redisson that has re-entered the lock. Owners of Redisson begin with a UUID. For such a reader,
+-- Redisson before version 4 renews only the lock, so the lease of the lock counts.
 local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
 end
@@ -104,16 +104,15 @@ local function dropDead(keys)
   return left
 end
 
--- Up to 8 holders are checked one by one. If there are more holders, 4 random holders are checked.
+-- A lock with at most 8 holders is checked completely. In a larger lock, 4 random fields are checked.
 local FEW = 8
 local SAMPLE = 4
 
--- Returns the number of holders; for more than 8 holders, the result may be 2 instead. Removes the expired readers that
--- it finds. Among many readers, only a few are checked, so that a release takes the same time beside 10,000 readers as
--- beside ten.
+-- Returns the number of holders. For more than 8 holders, the result may be 2 instead. Removes the expired readers that
+-- it finds. Checks only a few of many readers, so that a release beside 10,000 readers is as fast as a release beside
+-- ten.
 --
--- If at most one of the few readers is alive, all readers are checked. This check removes every expired reader, so no
--- expired reader causes a second full check.
+-- If at most one of the few readers is alive, all readers are checked, and every expired reader is removed.
 --
 -- Redisson's waiters sleep until the lock key expires. If this key lives much longer than the leases of the few
 -- readers, some calls check all readers. The check of all readers shortens the expiry of the key.
@@ -142,11 +141,12 @@ local function countHolders(keys)
   return dropDead(keys)
 end
 
--- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- 10 s, the longest time for which a place counts. If a place ends later, the clock was set back. Then the place does
 -- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
--- Returns the server time in ms until which the place of a member counts; nothing if the place does not count any more.
+-- Returns the server time in ms until which the place of a member counts. Returns nothing if the place no longer
+-- counts.
 local function markOf(keys, client, nowMs)
   local untilMs = redis.call('HGET', keys.alive, client)
   if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
@@ -169,9 +169,8 @@ local function listWaiting(keys, queue, most)
   return waiting
 end
 
--- Among the members whose places still count, returns the member that has waited longest. Also returns when its wait
--- began, server time in µs, and for how many ms its place still counts. Removes the members before it, whose places no
--- longer count.
+-- Returns the first member of a queue whose place still counts. Also returns when its wait began, as server time in µs,
+-- and for how many ms its place still counts. Removes the members before this member.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -190,7 +189,7 @@ local function firstOf(keys, queue)
 end
 
 -- Returns the name under which an owner waits, and its queue. The name is '' if the owner does not wait. `beside` is
--- the name under which the owner holds the lock as another kind.
+-- the name under which the owner holds another side of the lock.
 local function placeOf(keys, client, owner, beside)
   local queue = (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
   if client == '' or beside == '' then
@@ -199,8 +198,7 @@ local function placeOf(keys, client, owner, beside)
   return owner, queue
 end
 
--- Stores that a member waits. Its place then counts for `aliveMs` from now. A member that waits already keeps its
--- position.
+-- Stores that a member waits. Its place counts for `aliveMs` from now. A member that already waits keeps its position.
 local function waits(keys, member, queue, sinceUs, aliveMs)
   redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
@@ -224,9 +222,9 @@ local function waitsNoMore(keys, member, queue)
   return didWait
 end
 
--- True if a reader must wait behind the first member of the queue of the writers. A plain reader must wait if this
--- member waits to write, except during the phase for waiting readers. For the upgradable lock, the order of the queue
--- decides.
+-- True if a reader must wait for the first member of the queue of the writers. A plain reader waits if this member
+-- wants to write, except during the phase for waiting readers. A reader that wants the upgradable lock waits if another
+-- member is first.
 local function isShut(keys, owner, place)
   local first = firstOf(keys, keys.writers)
   if not first or isUpgradable(owner) then
@@ -235,17 +233,16 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Wakes the next waiters. The message '2' wakes all waiting readers. The message for the first member of the queue of
--- the writers is the score of this member. Other waiters of Holdfast ignore this message, because their score differs.
--- Redisson's clients know only the messages 0 and 1. `left` is the number of holders; no holder writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. The score of the first member of the queue of the
+-- writers wakes this member, because all other members have other scores. Redisson's clients know only the messages 0
+-- and 1. `left` is the number of holders; no holder writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)
   local areReadersNext = firstOf(keys, keys.readers)
     and (areReadersFirst or not waitsToWrite or redis.call('EXISTS', keys.phase) == 1)
   if areReadersNext then
-    -- The phase begins even if no writer waits. Otherwise a new writer could acquire the lock before these readers,
-    -- which have already waited for one writer.
+    -- The phase begins even if no writer waits, because a new writer must not overtake these readers.
     if areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
@@ -257,12 +254,12 @@ local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   end
 end
 
--- Called when the lock is free, or free to read after a writer. The messages '00' and '01' are for Redisson's clients,
--- which read them as the number of a release. Waiters of Holdfast ignore these messages. Callers of Holdfast that only
--- watch for a release react to all messages.
+-- Called when the lock becomes free, or when a writer becomes a reader. The messages '00' and '01' are for Redisson's
+-- clients, which read them as 0 and 1. Waiters of Holdfast ignore these messages. Callers of Holdfast that only watch
+-- for a release react to all messages.
 local function wake(keys, publish, channel, left, wasWritten, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
-  -- Waiters are woken even if no listener was counted, because a node of a cluster counts only its own listeners.
+  -- The script wakes waiters even if `told` is 0, because a node of a cluster counts only its own listeners.
   tellNext(keys, publish, channel, left, wasWritten, phaseMs)
   return told
 end

@@ -1,3 +1,3 @@
--- A read-write lock has a field `mode`. Redisson's read-write lock does not check for other locks, so scripts of other
--- locks refuse it.
+-- Only a read-write lock has a field `mode`. Scripts of other locks refuse such a lock, because Redisson's read-write
+-- lock does not check for other locks.
 local READ_WRITE = 'WRONGTYPE a read-write lock has this name'

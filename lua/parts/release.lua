@@ -5,7 +5,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   local found = redis.call('HMGET', lock, owner, 'mode')
   local held = found[1]
   if found[2] then
-    -- Since the acquisition, Redisson has put a read-write lock into this key. Redisson does not check for other locks.
+    -- After the acquisition, Redisson put a read-write lock into this key, because Redisson does not check for other
+    -- locks.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
@@ -15,8 +16,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
     return { 'gone' }
   end
   if token ~= '' then
-    -- The counter of one master of several can be below the token. Only a newer hold raises the counter above the
-    -- token.
+    -- On one of several masters, the counter can be below the token. If the counter is above the token, a newer hold
+    -- exists.
     local last = redis.call('GET', counter)
     if last and last ~= token and tonumber(last) > tonumber(token) then
       return { 'gone' }
@@ -35,8 +36,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
   if type(lowered) == 'table' then
-    -- A full server refuses HINCRBY, unless the script has sent a write command before. So the script first writes the
-    -- expiry, almost unchanged.
+    -- A server with full memory refuses HINCRBY as the first write of a script. So the script first writes the expiry,
+    -- almost unchanged.
     local ttlMs = redis.call('PTTL', lock)
     if ttlMs >= 0 then
       redis.call('PEXPIRE', lock, ttlMs + 1)

@@ -1,5 +1,6 @@
--- Returns the next token: above the last token, at least the floor, and then `reserve` higher. So the owner gets
--- `reserve` more tokens below this token. The floor is the server time if tokens may have been forgotten.
+-- Returns the next token. Without `reserve`, this is the last token plus 1, or the floor if the floor is higher. With
+-- `reserve`, the token is higher by this number, and the tokens in between also belong to the owner. The floor is the
+-- server time if the counter may have been lost.
 local function nextToken(last, floorUs, reserve)
   return string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
 end

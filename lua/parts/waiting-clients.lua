@@ -6,8 +6,8 @@
 --          wants.
 
 -- Returns when the wait of a client began, in µs: the time of an earlier answer, or now minus the waiting time. If the
--- time of the earlier answer is ahead of now, the clock was set back. This time is ignored, because each later client
--- would come first.
+-- earlier time is ahead of now, the clock was set back. Then the earlier time is ignored, because each later client
+-- would overtake this client.
 local function sinceOf(toldUs, waitedMs)
   local told = tonumber(toldUs)
   if told and told <= serverTimeUs() then
@@ -16,7 +16,7 @@ local function sinceOf(toldUs, waitedMs)
   return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
--- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- 10 s, the longest time for which a place counts. If a place ends later, the clock was set back. Then the place does
 -- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
@@ -47,9 +47,8 @@ local function listWaiting(keys, most)
   return waiting, wanted
 end
 
--- Among the clients whose places still count, returns the client that has waited longest. Also returns when its wait
--- began, in µs, how many permits it wants, and until when its place counts, in ms. Removes the clients before it, whose
--- places no longer count.
+-- Returns the first client whose place still counts. Also returns when its wait began, in µs, how many permits it
+-- wants, and until when its place counts, in ms. Removes the clients before this client.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -67,13 +66,13 @@ local function firstOf(keys)
   end
 end
 
--- True if no client has waited longer than this client. For a caller that does not wait, the client is ''. Then the
--- result is true only if no client waits.
+-- True if no client has waited longer than this client. If the caller does not wait, the client is '', and the result
+-- is true if no client waits.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- The stored time belongs to an earlier waiter of this client, which has its permits now. This waiter began to wait
-    -- later, so another client may be next.
+    -- The stored time belongs to an earlier waiter of this client. This waiter began to wait later, so another client
+    -- may be next.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
   end
@@ -100,8 +99,8 @@ local function waitsNoMore(keys, client)
   end
 end
 
--- Called when a waiter of a client has its permits. If other waiters of this client remain, one of them is about to
--- ask, so the place counts for `forMs` more. Otherwise removes the place.
+-- Called when a waiter of a client has its permits. If this was the last waiter of the client, removes the place.
+-- Otherwise the next waiter asks soon, so the place counts for `forMs` more.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)
@@ -121,8 +120,8 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Informs Redisson's clients how many permits are available. These clients read the message as a number. Clients of
--- Holdfast ignore a number that begins with 0, because they get other messages on the channel `tickets`.
+-- Informs Redisson's clients how many permits are available. Redisson's clients read the message as a number. Clients
+-- of Holdfast ignore this message, because it begins with 0.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))
 end

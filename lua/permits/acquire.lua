@@ -89,8 +89,8 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- Called at the end of the script. Informs Redisson's clients if more permits are available than before. Wakes the
--- client that is next, unless this client is `but`.
+-- Informs Redisson's clients if more permits are available than before. Wakes the next client, unless this client is
+-- `but`.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)
@@ -128,8 +128,7 @@ if not isRepeat then
     local first, _, _, untilMs = firstOf(keys)
     local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
     local endMs = tonumber(found[2] or FOREVER)
-    -- A client that is not next must ask again when the place of the next client no longer counts. The next client may
-    -- be gone by then.
+    -- A client that is not next asks again when the place of the next client ends, because the next client may be gone.
     if first and first ~= client then
       endMs = untilMs + 1
     end

@@ -24,15 +24,15 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their leases. So the script ignores the error, and this
-  -- hold counts as lost.
+  -- If a key has another type, the script ignores the error, so that the other holds keep their leases. This hold
+  -- counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then
     return -2
   end
   -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the permits yet.
-  -- A full server refuses ZADD, unless the script has sent a write command before.
+  -- A server with full memory refuses ZADD as the first write of a script, but accepts ZADD after the ZREM.
   redis.call('ZREM', keys.timeouts, '')
   if taken < permitsOf(owner) or untilMs <= nowMs then
     return -2

@@ -64,7 +64,7 @@ elseif how == 'delete' then
   local deleted = redis.call('UNLINK', keys.pool, keys.timeouts)
   redis.call('UNLINK', keys.holders, keys.kind)
   redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)
-  -- The client that is next is woken, because its request may set the number of permits again.
+  -- The script wakes the next client, because its request may set the number of permits again.
   local first = firstOf(keys)
   if first then
     redis.call(publish, tickets, first)
@@ -72,8 +72,8 @@ elseif how == 'delete' then
   return { 'done', math.min(deleted, 1) }
 end
 if isSet then
-  -- A full server refuses INCRBY, unless the script has sent a write command before. So the script sends this ZREM
-  -- first, which changes nothing.
+  -- A server with full memory refuses INCRBY as the first write of a script. So this ZREM comes first, and changes
+  -- nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local expired = giveBackExpired(keys)
@@ -87,7 +87,7 @@ elseif how == 'drain' then
   result = math.max(available, 0)
   by = 0 - result
 end
--- If no client has set the number, INCRBY sets it, even by 0. Only a drain must not create a missing number.
+-- INCRBY creates a missing number, even with 0. A drain must not create a missing number.
 if isSet or expired > 0 or how ~= 'drain' then
   available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
 end
@@ -100,8 +100,8 @@ if by > 0 or expired > 0 then
   tellOthers(publish, channel, available)
 end
 local first, _, wanted = firstOf(keys)
--- A client that wants more permits than there are in total is woken too. The answer to its next request then is
--- `too-many`.
+-- If the next client wants more permits than there are in total, the script wakes this client too. The answer to its
+-- next request then is `too-many`.
 if first and (wanted <= available or wanted > available + taken) then
   redis.call(publish, tickets, first)
 end

@@ -34,7 +34,7 @@ if not mark and redis.call('GET', birth) then
   return { 'known' }
 end
 if not mark then
-  -- The server time makes the id new, each time that the first master is claimed.
+  -- With the server time, each claim of the first master gets a new id.
   local id = deployment ~= '' and deployment or draft .. '.' .. serverTimeText()
   mark = {
     sinceUs = string.format('%.0f', serverTimeUs() + restMs * 1000), origin = runId .. '/' .. id,

@@ -35,15 +35,15 @@ local mark = found or { replId = nil, longestMs = 0, durable = false }
 mark.longestMs = math.max(mark.longestMs, restMs)
 durable = durable and isAlone()
 
--- A mark without a replication id comes from an older version of Holdfast. Such a mark is compared by the id of the
--- server process.
+-- A mark of an older version of Holdfast has no replication id. Such a mark is compared by the id of the server
+-- process.
 local isKnown = found and (mark.replId == ownId
   or (not mark.replId and mark.runId ~= '' and mark.runId == runId and not wasReplica()))
 if isKnown then
   durable = durable and mark.durable
 else
-  -- If the master always wrote each change to disk before it answered, it has lost no lease, and its old time stays.
-  -- Otherwise the master may have lost writes, so it rests.
+  -- A master that always wrote each change to disk before it answered has lost no lease, so its old time stays. Any
+  -- other master may have lost leases, so it rests.
   if not (mark.replId and mark.durable and durable) then
     mark.sinceUs = string.format('%.0f', serverTimeUs() + mark.longestMs * 1000)
   end

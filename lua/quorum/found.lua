@@ -31,8 +31,8 @@ end
 if mark.founder == founder then
   return 1
 end
--- The other masters were claimed later, and rest for at least as long. So no master votes without `found` before half
--- of the rest of this master is over.
+-- The founding must happen in the first half of the resting time. The other masters were claimed later and rest for at
+-- least as long, so no master has stopped resting by then.
 if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end

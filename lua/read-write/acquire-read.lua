@@ -60,7 +60,7 @@ local mode, held = found[1], found[2]
 if not mode and redis.call('EXISTS', keys.lock) == 1 then
   return redis.error_reply(OTHER_LOCK)
 end
--- If the lease of a hold has expired, the hold is over, even if no request has removed it yet.
+-- A hold with an expired lease is over, even if no request has removed the hold yet.
 if held and readerTtlMs(keys, owner, held) == -2 then
   redis.call('HDEL', keys.lock, owner)
   held = false
@@ -108,7 +108,7 @@ end
 local token = redis.call('GET', keys.counter)
 if not token then
   token = serverTimeText()
-  -- If the owner also writes, the script does not set the counter, because the token of the writer is unknown. A value
+  -- If the owner also writes, the script does not set the counter. The token of the writer is unknown, and a counter
   -- above this token would end the hold of the writer.
   if mode ~= 'write' then
     setCounter(keys.counter, token, counterMs, leaseMs)

@@ -88,7 +88,7 @@ if not held then
     first, _, firstForMs = firstOf(keys, keys.writers)
   end
   local isNext = isUpgrade or not first or first == client
-  -- For an upgrade, the lock also counts as free if its only holder is the upgradable lock of this owner.
+  -- For an upgrade, the lock also counts as free if this owner is its only holder.
   local isFree = left == 0 or isUpgrade and mode == 'read' and left == 1
   local phaseMs = redis.call('PTTL', keys.phase)
   if not (isFree and isNext) or phaseMs ~= -2 then
@@ -107,8 +107,7 @@ if not held then
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
     end
-    -- The lock is free. But waiting readers that may go first, or a client that has waited longer, get the lock before
-    -- this owner.
+    -- The lock is free, but waiting readers or a client that has waited longer may go first.
     return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end

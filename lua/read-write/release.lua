@@ -66,8 +66,8 @@ if holds > 0 then
   if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
-  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
-  -- which changes nothing.
+  -- A server with full memory refuses HSET as the first write of a script. So this HDEL comes first, and changes
+  -- nothing.
   redis.call('HDEL', keys.lock, '')
   redis.call('HSET', keys.lock, owner, holds)
   return { 'kept' }
@@ -95,12 +95,12 @@ if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
   return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
 end
--- There are other readers. The script wakes a waiting writer if none of these readers is alive. The script wakes an
--- owner that waits for an upgrade if this owner is the only holder.
+-- The lock has other readers. The script wakes waiters in three cases: no reader is alive, the ended hold was
+-- upgradable, or the only holder waits for an upgrade.
 local first, sinceUs = firstOf(keys, keys.writers)
--- Redisson's waiters sleep until the lock key expires, so the key must not live much longer than the longest lease. The
--- ended lease may have been the longest. The lease and the key get their expiries together, but perhaps not in the same
--- millisecond.
+-- Redisson's waiters sleep until the lock key expires. If the ended lease was the longest lease, `countHolders` may
+-- shorten the expiry of the key. The expiries of the lease and the key can differ by milliseconds, because they are set
+-- one after the other.
 local lockMs = redis.call('PTTL', keys.lock)
 local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
 local left = (first or isLong) and countHolders(keys)

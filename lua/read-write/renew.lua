@@ -21,8 +21,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their leases. So the script ignores the error, and this
-  -- hold counts as lost.
+  -- If a key has another type, the script ignores the error, so that the other holds keep their leases. This hold
+  -- counts as lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     if found[2] == false then

@@ -38,8 +38,8 @@ if not available then
   return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
--- A full server refuses SET and INCRBY, unless the script has sent a write command before. So the script sends this
--- ZREM first, which changes nothing.
+-- A server with full memory refuses SET and INCRBY as the first write of a script. So this ZREM comes first, and
+-- changes nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client
@@ -51,7 +51,7 @@ if keptMs > 0 then
 elseif taken then
   redis.call('DEL', keys.request)
 end
--- If the semaphore was deleted, giving back must not create it again.
+-- If the semaphore was deleted, this script must not create the semaphore again.
 local isBack = taken and isSet
 if isBack then
   available = redis.call('INCRBY', keys.semaphore, taken)

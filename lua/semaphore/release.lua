@@ -43,8 +43,8 @@ if not available then
   return isSet
 end
 local done = redis.call('GET', keys.request)
--- A full server refuses INCRBY, unless the script has sent a write command before. So the script sends this ZREM first,
--- which changes nothing.
+-- A server with full memory refuses INCRBY as the first write of a script. So this ZREM comes first, and changes
+-- nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 if done then

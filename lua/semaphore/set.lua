@@ -55,8 +55,8 @@ elseif isLate(notAfterUs) then
 end
 
 if isSet then
-  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. So the script sends this
-  -- ZREM first, which changes nothing.
+  -- A server with full memory refuses INCRBY and SET as the first write of a script. So this ZREM comes first, and
+  -- changes nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local more = 0

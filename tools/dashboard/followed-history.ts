@@ -26,9 +26,7 @@ export interface HistoryOptions {
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/**
- * The number of entries that the first read adds before other work gets a turn of the event loop.
- */
+/** After each part of this many entries, the first read lets the event loop do other work. */
 const ENTRIES_OF_TURN = 500
 
 /**
@@ -88,7 +86,7 @@ export class FollowedHistory {
     clearTimeout(this.#idle)
     this.#following?.abort()
     this.#following = undefined
-    // The index would miss entries from now on, so it is dropped. The next call reads the history
+    // The index gets no new entries now, so the index is dropped. The next call reads the history
     // again.
     this.#index = new HistoryIndex()
   }

@@ -34,8 +34,8 @@ Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the mea
 `
 
 /**
- * With the first two limits, the command fails within seconds if Redis does not answer. The token
- * counters of the locks of this command expire after one minute.
+ * If Redis does not answer, the command fails within seconds. The token counters of its locks
+ * expire after one minute.
  */
 const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_000 }
 

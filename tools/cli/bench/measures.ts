@@ -18,8 +18,8 @@ export interface BenchTerms {
 }
 
 /**
- * One step of a measurement. Resolves with the duration of the measured part, in milliseconds.
- * Resolves with undefined if the whole step is the measured part.
+ * One step of a measurement. Resolves with the measured duration, in milliseconds. Resolves with
+ * undefined if the duration of the whole step counts.
  */
 type Step = () => Promise<number | undefined>
 
@@ -111,8 +111,8 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
  */
 const LEASE_MS = 10_000
 /**
- * The pause before each release, in milliseconds. During this pause, the other call starts to wait
- * for the lock.
+ * The pause before each release, in milliseconds. During this pause, `to` starts to wait for the
+ * lock.
  */
 const WAITING_MS = 20
 

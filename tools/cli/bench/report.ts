@@ -43,8 +43,8 @@ function lineOf({ code, what, samplesMs }: Measured): Line {
 }
 
 /**
- * The watchdog renews after each third of the lease. If an answer takes longer than a third, the
- * next renewal is due before the answer. Then one or two failed renewals end the lease.
+ * The watchdog renews after each third of the lease. So a step that takes a third or longer is too
+ * slow for renewals.
  */
 function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, 'verdict' | 'says'> {
   const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))

@@ -64,8 +64,8 @@ function withoutPrefix(name: string, keyPrefix: string): string {
 }
 
 /**
- * The name of the module in the text below. If the text contained the name itself, tools would read
- * the text as a real import.
+ * The name of the module in the text below. The text does not contain the name itself, because
+ * tools would read the text as a real import.
  */
 const MODULE = 'holdfast/history'
 

@@ -5,8 +5,8 @@ import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
 /**
- * A change between two views. `watch --json` prints the change with the time. The name of the lock
- * is added if the change concerns a lock.
+ * A change between two views. `watch --json` prints the change and the time. If the change concerns
+ * a lock, `watch --json` also prints the name.
  */
 type LockChange =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }

@@ -82,10 +82,7 @@ const holderColumns: readonly Column<InspectedHolder>[] = [
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 
-/**
- * Says if a renewal was seen. `not seen` is also the text for a lease whose renewal comes later,
- * and for a lease that is never renewed.
- */
+/** Says if a renewal was seen. If no renewal was seen, a renewal may still come later. */
 function renewalText({ renewal }: InspectedHolder): string {
   return renewal === 'renewed' ? 'yes' : 'not seen'
 }

@@ -58,19 +58,18 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of inspection.list({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // These rows are stored at once. If they were stored after the scan, they would replace
-          // the newer rows of a read during the scan.
+          // These rows are stored at once, because a read during the scan may find newer rows.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
-          // With very many names, a scan takes longer than the interval. So the known locks are
-          // also read during the scan.
+          // A scan of very many names takes longer than the interval. So the known locks are also
+          // read during the scan.
           lookedAt = performance.now()
           await read([...known.keys()])
           yield view()
         }
-        // A scan misses a lock that was free for a moment. So the known locks that the scan did not
-        // find are read again.
+        // A scan misses a lock that was free for a moment. So the known locks that the scan missed
+        // are read again.
         if (missing.size > 0) await read([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))
@@ -82,7 +81,8 @@ export async function* follow(
       if (signal.aborted) return
       const failure = failureOf(error)
       if (isFirst) throw error
-      // Repeats the rows of the last view, so that the next view shows all changes since then.
+      // The rows of the last view stay, so that the next view shows all changes since the last
+      // view.
       yield { rows: shown, failure }
     }
     await pause(intervalMs, undefined, { signal }).catch(() => {})

@@ -27,8 +27,8 @@ export function holdersText({ holders }: LockRow): string {
 }
 
 /**
- * Returns the time until the last lease of the lock expires if no lease is renewed. Returns `-`
- * without a holder.
+ * Returns the longest remaining time of the leases. Returns `no expiry` if a lease never expires,
+ * and `-` without a holder.
  */
 export function leaseText({ holders }: LockRow): string {
   if (holders.length === 0) return '-'

@@ -49,8 +49,8 @@ function nameOrThrow(command: string, name: string | undefined): string {
 }
 
 /**
- * Returns a pattern of keys: the `keyPrefix`, and then the pattern of names. Undefined if there is
- * neither a prefix nor a pattern.
+ * Returns a pattern of keys: the `keyPrefix`, and then the pattern of names. Undefined if the user
+ * gave no prefix and no pattern.
  */
 export function patternOf(keyPrefix: string, pattern: string | undefined): string | undefined {
   if (keyPrefix === '') return pattern

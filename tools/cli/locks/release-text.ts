@@ -7,8 +7,8 @@ export interface ReleaseResult extends Forced {
   readonly name: string
   readonly key: string
   /**
-   * The holder from which the lock was to be taken. If no such holder was found: any current
-   * holder, or null if the lock is free.
+   * The holder that should lose the lock. If this holder was not found, the first current holder.
+   * Null if the lock is free.
    */
   readonly holder: HolderRow | null
   /** The last token before the release. Null if the lock has no known token. */

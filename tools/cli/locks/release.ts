@@ -156,8 +156,8 @@ function waitMsOf(values: {
 }
 
 /**
- * Returns the lock and the holder that will lose the lock. If no holder can lose the lock, returns
- * the outcome.
+ * Returns the lock and the holder that will lose the lock. Returns the outcome if no holder can
+ * lose the lock.
  */
 async function findHolder(
   inspection: Inspection,

@@ -14,8 +14,8 @@ export interface ReleaseQuestion {
   readonly owner: string | undefined
   readonly reason: string | undefined
   /**
-   * How long to wait at most until no asked holder holds the lock, in milliseconds. Undefined for
-   * no wait.
+   * The longest wait until none of the holders holds the lock, in milliseconds. Undefined for no
+   * wait.
    */
   readonly waitMs: number | undefined
 }
@@ -25,9 +25,8 @@ interface ReleaseAnswer {
   readonly name: string
   readonly key: string
   /**
-   * `free`: no holder was asked, because no wanted holder was found. `heard`: all asked holders
-   * confirmed the request. `not-heard`: a holder did not confirm. `ended`: no asked holder holds
-   * the lock now.
+   * `free`: no wanted holder was found. `heard`: all holders confirmed the request. `not-heard`: a
+   * holder did not confirm. `ended`: none of these holders holds the lock now.
    */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]

@@ -6,8 +6,8 @@ import { counted, duration, escaped } from '../text/words.ts'
 /**
  * Opens an inspection of the servers for `work`, and closes it afterwards.
  *
- * @returns the exit code of `work`. If a server could not be asked, prints the reason and returns
- * `EXIT.failed`
+ * @returns the exit code of `work`. If a server does not answer, or refuses a request, prints the
+ * reason and returns `EXIT.failed`
  */
 export async function withInspection(
   { open }: { readonly open: () => Inspection },
@@ -28,14 +28,13 @@ export async function withInspection(
 }
 
 /**
- * Returns the message for users if a server could not be asked. Any other error is a defect, and is
- * thrown again.
+ * Returns the message for users if a server did not answer, or refused a request. Throws any other
+ * error again, because it is a defect.
  */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
   const { message } = error
-  // The message of a failed release by force begins with the name of the lock. Each answer of a
-  // server follows its address and a colon.
+  // In the message, the answer of a server stands at the beginning or after a colon.
   if (!/(?:^|: )NOPERM /.test(message)) return message
   return `${message}\ndocs/reference/acl.md lists the rights that a login needs.`
 }

@@ -3,8 +3,8 @@ export interface Column<Row> {
   readonly text: (row: Row) => string
   readonly isNumber?: boolean
   /**
-   * The least number of characters to which the column may be cut. Undefined if the column is never
-   * cut.
+   * The smallest width to which the column may be cut, in characters. Undefined if the column is
+   * never cut.
    */
   readonly least?: number
   /**

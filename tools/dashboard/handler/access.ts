@@ -7,9 +7,8 @@ import { refusal } from './replies.ts'
 export type Access = 'none' | 'read' | 'admin'
 
 /**
- * A request that changes something needs this header. Before a page of another origin can send the
- * header, the browser asks the dashboard, which never allows the header. So only the page of the
- * dashboard can send the header.
+ * A request that changes something needs this header. A browser lets a page of another origin send
+ * the header only if the dashboard permits this. The dashboard never permits this.
  */
 const HEADER = 'holdfast-dashboard'
 

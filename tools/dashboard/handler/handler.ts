@@ -110,8 +110,7 @@ async function answer(route: Route, parts: Parts, asked: DashboardRequest): Prom
     return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
     if (closed.aborted) return refusal(502, messageOf(closed.reason))
-    // The request is invalid. For example, a semaphore has no known holder that could lose a
-    // permit.
+    // The request is invalid. For example, the lock is of a kind without known holders.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `${parts.serverName} could not be asked: ${messageOf(error)}`)
   }
@@ -178,8 +177,8 @@ async function past({ past }: Parts, { query }: DashboardRequest): Promise<Respo
 }
 
 /**
- * Takes the lock only if the given owner still holds it with the given token. So a repeated request
- * has no further effect.
+ * Releases the lock by force only if the given owner still holds it with the given token. So a
+ * repeated request has no further effect.
  */
 async function releaseHolder(
   parts: Parts,

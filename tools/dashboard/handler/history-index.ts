@@ -29,8 +29,8 @@ const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * The most losses in an answer. The same limit counts separately for calls that gave up, so that
- * many timeouts hide no loss.
+ * An answer has at most this many losses, and at most this many calls that gave up. Each has its
+ * own limit, so that many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
 
@@ -48,7 +48,7 @@ interface KeptLoss {
   readonly loss: Loss
 }
 
-/** The data of one entry that the index needs to drop the entry later. */
+/** The facts about one entry with which the index can drop the entry. */
 interface KeptEntry {
   readonly named: NameHistory
   readonly client: string
@@ -62,8 +62,8 @@ interface KeptEntry {
 }
 
 /**
- * Indexes the newest entries of a history by lock name, so that an answer reads only the entries
- * that it needs.
+ * Indexes the newest entries of a history by lock name. So an answer about one lock reads only the
+ * entries of this lock.
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
@@ -125,7 +125,7 @@ export class HistoryIndex {
   /**
    * Returns the holds in the time span of the question, grouped by lock.
    *
-   * @param knowledgeOf returns the current knowledge about a hold that has no recorded end
+   * @param knowledgeOf returns what the dashboard knows now about a hold without a recorded end
    */
   lanes(
     question: PastQuestion,
@@ -173,15 +173,15 @@ export class HistoryIndex {
   #noteClient({ client, label, at }: HistoryEntry): void {
     const known = this.#clients.get(client) ?? { count: 0, lastAt: 0 }
     known.count++
-    // An entry without a label is about a forced release, and comes from another process. Such an
-    // entry does not show that the client is alive.
+    // An entry without a label comes from another process, which released the lock by force. Such
+    // an entry does not show that the client is alive.
     if (label !== '') known.lastAt = Math.max(known.lastAt, at)
     this.#clients.set(client, known)
   }
 
   /**
-   * The hold has no recorded end, but its client records ends. So the hold lasted at least until
-   * the latest entry of the client, or until `limitAt` if this is earlier.
+   * A client records the ends of its holds. So a hold without a recorded end lasted at least until
+   * the latest entry of its client. After `limitAt`, this is not certain.
    */
   #withClient(held: TimelineHold, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)

@@ -78,8 +78,8 @@ export function requestOf(
 }
 
 /**
- * Returns the path and query of a request as a URL with a fixed host, so that no path can name
- * another host. Null if the path is malformed.
+ * Returns the path and query of a request as a URL. The host is fixed, because a path must not
+ * choose another host. Null if the path is malformed.
  */
 function targetOf(target: string): URL | null {
   const isWhole = /^https?:\/\//i.test(target)

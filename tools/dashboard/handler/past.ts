@@ -8,14 +8,14 @@ export interface Lane {
 }
 
 /**
- * A lane whose spans are computed only if the lane is drawn. Only the lanes of locks that were held
- * for longest are drawn.
+ * A lane that computes its spans only when the lane is drawn. Only the lanes of the locks that were
+ * held for longest are drawn.
  */
 export interface TimedLane {
   readonly key: string
   /**
-   * For how long the lock was held in the time span of the question, in milliseconds: the sum over
-   * all its holds.
+   * The sum of the durations of all holds of the lock in the time span of the question, in
+   * milliseconds.
    */
   readonly heldMs: number
   spans(): readonly Span[]

@@ -19,10 +19,10 @@ export interface PollTimes {
   readonly lingerMs: number
 }
 
-/** Scans may take at most this part of the time, so a long scan is followed by a long pause. */
+/** The part of the time that scans may take. So a long scan is followed by a long pause. */
 const SCAN_SHARE = 0.4
 
-/** @internal The message of the error with which requests fail when the dashboard closes. */
+/** @internal The error message of requests that fail because the dashboard closes. */
 export const CLOSED = 'The dashboard was closed.'
 
 /** The most keys that one look reads. The next looks read the other keys. */
@@ -67,8 +67,8 @@ export class Poll {
   }
 
   /**
-   * Calls `question` with the inspection of the poll, which is opened if necessary. Until the
-   * answer, the call counts as a viewer.
+   * Opens the inspection of the poll if necessary, and calls `question` with this inspection. The
+   * call counts as a viewer until the answer.
    */
   async withInspection<T>(question: (inspection: Inspection) => Promise<T>): Promise<T> {
     const exit = this.enter()
@@ -163,8 +163,8 @@ export class Poll {
   }
 
   /**
-   * Stores the reasons why servers cannot be reached. Must run before rows are removed, because a
-   * removed row of an unreachable node does not mean that the hold has ended.
+   * Stores the reasons why servers cannot be reached. Must run before rows are removed. If a node
+   * is unreachable, its rows are removed, but its holds may still last.
    */
   #reportMissing({ unreachable }: Inspection): void {
     this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })

@@ -79,7 +79,7 @@ export class RecordedHolds {
     const within: TimelineHold[] = []
     let heldMs = 0
     for (const held of this.#holds) {
-      // The hold ended before the time of the question.
+      // The hold ended before the time span of the question.
       if (held.ended !== null && held.ended.at < question.from) continue
       const endsAt = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
       if (endsAt !== null && endsAt < question.from) continue
@@ -92,8 +92,8 @@ export class RecordedHolds {
   }
 
   /**
-   * Finds the hold whose end an entry records. An entry about a forced release may have no token.
-   * Then the entry means the last hold of the owner that has not ended.
+   * Finds the hold that an entry ends. An entry about a forced release may have no token. Such an
+   * entry ends the last hold of the owner that has no end yet.
    */
   #known(id: string, owner: string, token: number | null): RecordedHold | undefined {
     if (token !== null) return this.#byId.get(id)

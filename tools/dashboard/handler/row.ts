@@ -37,8 +37,8 @@ export interface RowHolder {
   /** When the lease ends if no renewal follows. Null if the lease never expires. */
   readonly until: number | null
   /**
-   * The greatest remaining time of the lease that was seen, in milliseconds, rounded up to whole
-   * seconds. Null if the lease never expires.
+   * The longest remaining time of the lease so far, in milliseconds, rounded up to whole seconds.
+   * Null if the lease never expires.
    */
   readonly leaseMs: number | null
 }
@@ -130,8 +130,8 @@ function holderOf(holder: HolderRow, now: number, before?: RowHolder): RowHolder
 }
 
 /**
- * Returns the greatest remaining time of the lease that was seen, rounded up to seconds. So a
- * renewal does not change the row.
+ * Returns the longest remaining time of the lease so far, in milliseconds, rounded up to whole
+ * seconds.
  */
 function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
   if (ttlMs === null) return null

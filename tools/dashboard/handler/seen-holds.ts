@@ -42,15 +42,14 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // A later start means that the owner has released the lock and acquired it again. Otherwise
-      // the hold is the same.
+      // A later start means that the owner has released the lock and acquired it again.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // The hold may still last in two cases. The row does not name the owner, because it names
-      // only the first holders. Or the row was removed because a node is unreachable.
+      // An owner that is not in the row may still hold the lock, because a row names only the first
+      // holders. If the row was removed, a node with the lock may be unreachable.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)
@@ -68,9 +67,9 @@ export class SeenHolds {
   }
 
   /**
-   * Returns the current knowledge about a hold without a recorded end, from the history or the
-   * poll. Also sets `held.goneBy` when the hold is first found to have ended, and clears
-   * `held.goneBy` while the owner is a holder.
+   * Returns what the dashboard knows now about a hold without a recorded end. Sets `held.goneBy`
+   * when the dashboard first finds that the hold has ended. Clears `held.goneBy` while the owner is
+   * a holder.
    */
   knowledgeOf(key: string, held: TimelineHold, now: number): Knowledge {
     const table = this.#table
@@ -91,8 +90,8 @@ export class SeenHolds {
   /**
    * Returns the seen holds in the time span of the question, grouped by lock.
    *
-   * @param isRecorded returns true if the history already has a hold of this owner, which is then
-   * left out
+   * @param isRecorded returns true if the history has a hold of this owner. The result lacks such
+   * holds
    */
   lanes(
     question: PastQuestion,

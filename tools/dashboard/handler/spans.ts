@@ -6,9 +6,9 @@ import { withoutSide } from '../../kinds/sides.ts'
  * How a hold ended. The history records `released`, `lost` and `forced`.
  *
  * - `seen`: the dashboard saw that the hold had ended;
- * - `unrecorded`: the end was neither recorded nor seen, for example because the process was
- *   killed. The hold may even still last;
- * - `untold`: permits without a lease, whose end is never recorded.
+ * - `unrecorded`: no end was recorded or seen, for example because the process was killed. The hold
+ *   may even still last;
+ * - `untold`: permits without a lease. The history never records their end.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
 
@@ -22,7 +22,7 @@ export interface Span {
   readonly token: number | null
   readonly from: number
   /**
-   * When the hold ended, at the latest. Null if the hold has not ended, or if its end is unknown.
+   * The latest possible end of the hold. Null if the hold has not ended, or if its end is unknown.
    */
   readonly to: number | null
   /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
@@ -42,39 +42,37 @@ export interface TimelineHold {
   /** The lease of the hold, in milliseconds. 0 if unknown. */
   readonly leaseMs: number
   /**
-   * The lease ends at this moment at the latest, unless `extend()` lengthens the lease. Infinity if
-   * the lease is renewed or unknown.
+   * The latest end of the lease if `extend()` does not lengthen the lease. Infinity if the lease is
+   * renewed or unknown.
    */
   readonly limitAt: number
   /** When and how the hold ended, as recorded or seen. Null if no end was recorded or seen. */
   ended: { readonly at: number; readonly how: Ending } | null
   /**
-   * The start of the next hold that excludes this hold, because both cannot exist at once. Infinity
-   * without such a hold. Set by `sortAndLink`.
+   * The start of the next hold that cannot exist at the same time as this hold. Infinity without
+   * such a hold. Set by `sortAndLink`.
    */
   nextFrom: number
-  /**
-   * When the poll last saw this hold. Set when the poll no longer finds the hold; 0 before that.
-   */
+  /** When the poll last saw this hold. 0 while the poll still finds the hold. */
   seenUntil: number
   /** When the dashboard first found that this hold had ended. Undefined before that. */
   goneBy: number | undefined
 }
 
-/** The dashboard's current knowledge about a hold that has no recorded end. */
+/** The dashboard's knowledge about a hold without a recorded end. */
 export interface Knowledge {
   readonly now: number
   /**
-   * `held`: the servers name the owner as a holder. `gone`: the hold has ended. `unknown`: neither
-   * is certain.
+   * `held`: the servers name the owner as a holder. `gone`: the hold has ended. `unknown`: the hold
+   * may have ended.
    */
   readonly state: 'held' | 'gone' | 'unknown'
-  /** The last moment at which the client or the poll showed that the hold had not ended. */
+  /** The client or the poll showed that the hold still lasted at this moment. */
   readonly sureUntil: number
 }
 
 /**
- * The most by which the time of an entry may be too late, in milliseconds. An entry may reach Redis
+ * The time of an entry is at most this much too late, in milliseconds. An entry may reach Redis
  * late.
  */
 const INEXACT_MS = 2_000
@@ -90,8 +88,8 @@ export function sortAndLink(holds: TimelineHold[]): void {
     held.nextFrom = Number.POSITIVE_INFINITY
     for (const kind of holdViewOf(held.kind).endedBy) {
       const other = next.get(kind)
-      // One owner may hold several kinds at once, such as the read lock and the write lock. Neither
-      // hold ends the other.
+      // One owner may have several kinds of holds at once, such as the read lock and the write
+      // lock. Such holds do not end each other.
       const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
       if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
     }
@@ -121,7 +119,7 @@ function startOf({ from, nextFrom }: TimelineHold): number {
 const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
   withoutSide(a.owner) === withoutSide(b.owner)
 
-/** @param knowledgeOf returns the current knowledge about a hold without a recorded end */
+/** @param knowledgeOf returns what the dashboard knows now about a hold without a recorded end */
 export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)
@@ -140,14 +138,14 @@ function knownEnd(held: TimelineHold, { at, how }: NonNullable<TimelineHold['end
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
-  // If a confirmed release is long after the start of the next hold, the holds did overlap: the
-  // times are not that inexact. So the chart shows the overlap.
+  // If a release was confirmed long after the start of the next hold, the two holds did overlap.
+  // The chart shows the overlap.
   if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
     return { to: at, sureUntil, ending: how }
   }
   const to = Math.max(from, nextFrom)
-  // A stalled holder records its loss only when it runs again, but its lease ended earlier. So the
-  // hold is certain only until the end of the first lease.
+  // A stalled holder records its loss late, after its lease has ended. So the hold is certain only
+  // until the end of its first lease.
   const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }

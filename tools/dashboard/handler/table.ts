@@ -44,7 +44,7 @@ export interface Status {
   readonly error: string | null
   /** When the last scan ended. Null if no scan has ended yet. */
   readonly scannedAt: number | null
-  /** For each server whose locks may be missing, a sentence with the reason. */
+  /** The reasons why locks of servers may be missing, one sentence for each server. */
   readonly missing: readonly string[]
 }
 
@@ -164,8 +164,8 @@ export class Table {
   }
 
   /**
-   * Removes the rows that were last read before the start of a scan. `omitted` free locks have no
-   * row.
+   * Removes the rows that were last read before the start of a scan. `omitted` is the number of
+   * free locks without a row.
    */
   sweep(notSeenSince: number, omitted: number): void {
     this.#omitted = omitted
@@ -205,8 +205,7 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // If the table had no row of the lock, it does not know of a change. So a new free lock is not
-    // read often.
+    // A new row is not a known change of the lock. So a new free lock is not read often.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

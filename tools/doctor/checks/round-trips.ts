@@ -6,8 +6,8 @@ export const roundTrips: Check = {
   codes: { 'answers-too-late': 'error', 'answers-slow': 'warning' },
   *run({ servers, deployment, terms }) {
     const { leaseMs, commandTimeoutMs } = terms
-    // A request to one of several masters may take at most a tenth of the lease. If a tenth is less
-    // than 100 ms, the limit is 100 ms.
+    // A request to one of several masters may take a tenth of the lease, or 100 ms if this is
+    // longer.
     const shareMs = Math.max(100, leaseMs / 10)
     const limitMs =
       deployment === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs

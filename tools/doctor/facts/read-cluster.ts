@@ -57,7 +57,7 @@ function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] 
     .filter((line) => line !== '')
     .map((line) => {
       const [id = '', position = '', flags = '', , , , , , ...ranges] = line.split(' ')
-      // A node that has not met another node does not know its own host. Then `host` is used.
+      // A node that has met no other node does not know its own host, so `host` is used.
       const address = position.replace(/@.*/, '').replace(/^(?=:)/, host)
       const slots = ranges.map((range) => /^(\d+)(?:-(\d+))?$/.exec(range))
       const count = slots.reduce(

@@ -11,8 +11,8 @@ type DeploymentKind = 'server' | 'masters' | 'cluster' | 'sentinel'
 type RightsCommand = readonly string[]
 
 /**
- * Commands that test if the login may use a key. The first command needs both the right to read and
- * the right to write. If the login may not run a command at all, the next command is tried.
+ * Commands that test if the login may use a key. If the login may not run a command at all, the
+ * next command is tried. The first command needs both the right to read and the right to write.
  */
 const TOUCHES: readonly ((key: string) => RightsCommand)[] = [
   (key) => ['HINCRBY', key, 'f', '1'],
@@ -93,8 +93,8 @@ async function missingOf(
 }
 
 /**
- * True if the login may not use keys or channels of this pattern. The first command that the login
- * may run decides. False if the login may run none of the commands.
+ * True if the login may not use keys or channels of this pattern. Tests with the first command that
+ * the login may run. False if the login may run none of the commands.
  */
 async function isOutside(
   pattern: string,

@@ -41,7 +41,7 @@ const REQUESTS: Needs = {
  * Returns the rights that all clients need, and the rights that only some kinds of lock need.
  *
  * @param name the key of an unused lock, with its prefix
- * @param durability the number of replicas that each acquisition waits for. Unless the number is 0,
+ * @param durability the number of replicas that each acquisition waits for. If the number is not 0,
  * all locks need the rights for durability
  */
 export function needsOf(

@@ -100,7 +100,7 @@ function blockOf(
 }
 
 /**
- * Returns each different observation once, after the addresses of the servers with this
+ * Returns each different observation once. The addresses of its servers come before the
  * observation.
  */
 function whereSeen(group: readonly ReportFinding[]): string[] {
@@ -112,8 +112,8 @@ function whereSeen(group: readonly ReportFinding[]): string[] {
 }
 
 /**
- * Joins the lines of all fixes, and drops repeated lines. First come the remarks before the
- * commands, then the commands, then the other remarks.
+ * Joins the lines of all fixes, and drops repeated lines. The remarks at the beginning come first,
+ * then the commands, then the other remarks.
  */
 function allOf(fixes: readonly (readonly string[])[]): string[] {
   const isRemark = (line: string) => line.startsWith('#')
