@@ -82,7 +82,7 @@ export interface PageWords {
   /**
    * The CSS class of the state mark ends with this word. Null means that it ends with the state.
    */
-  readonly mark: string | null
+  readonly stateClass: string | null
   /**
    * The words about waiters that cannot continue. If a lock has this `stateText`, the page shows
    * `text` after the number of waiters. Null if the kind has no such state.
