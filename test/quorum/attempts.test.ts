@@ -13,6 +13,9 @@ interface Facts {
   whyDown?: CallFailure
 }
 
+/** Returns the release of the whole hold of an owner id. */
+const ending = (owner: string) => ({ owner, holds: 0, token: '' as const, callMs: 50 })
+
 /** The attempts at a master that answers as it is told to. */
 function attemptsOn(
   release: () => Promise<Released>,
@@ -36,7 +39,7 @@ function attemptsOn(
       )
     })
   const lower = (owner: string) =>
-    promised<Released>((reply) => attempts.lower(lockKeys('it'), owner, 0, 50, reply))
+    promised<Released>((reply) => attempts.lower(lockKeys('it'), ending(owner), reply))
   return { attempts, track, lower }
 }
 
@@ -135,7 +138,7 @@ test('a release at a master that is down fails, but only after the call has retu
   const down = { everUp: true, lateAtMostMs: 0, whyDown: new CallFailure('unsent', 'it is down') }
   const { attempts } = attemptsOn(() => Promise.resolve(freed), down)
   const failed = jest.fn()
-  attempts.lower(lockKeys('it'), 'c:1', 0, 50, { answered: () => {}, failed })
+  attempts.lower(lockKeys('it'), ending('c:1'), { answered: () => {}, failed })
   expect(failed).not.toHaveBeenCalled()
   await eventually(() => failed.mock.calls.length === 1)
   expect(failed).toHaveBeenCalledWith(down.whyDown)

@@ -62,7 +62,7 @@ interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
-  readonly mark: ReadPosition
+  readonly position: ReadPosition
   /**
    * Returns the entry. Undefined for a repeat, for an entry that the options exclude, and for an
    * entry that Holdfast did not write.
@@ -101,17 +101,17 @@ export function readHistory(options: ReadHistoryOptions): AsyncGenerator<History
 }
 
 /**
- * Reads like `readHistory`, and stores the position in `mark`. With `follow` and a mark from an
- * earlier read, reads only entries after the mark.
+ * Reads as `readHistory` does, and updates `position`. With `follow`, a second read with the same
+ * `position` reads only newer entries.
  */
 export async function* readFrom(
   options: ReadHistoryOptions,
-  mark: ReadPosition,
+  position: ReadPosition,
 ): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
   const { redis, follow = false, signal } = options
   assertRedis(redis)
-  const wish = wishOf(options, mark)
+  const wish = wishOf(options, position)
   if (signal?.aborted) return
   const client = openClient(redis, follow ? 1_000 : null)
   let cause: unknown
@@ -132,16 +132,16 @@ export async function* readFrom(
       yield* backwards(client, wish, '+')
       return
     }
-    if (mark.after === undefined) {
+    if (position.after === undefined) {
       const [newest] = await callWithin(client, (one) =>
         one.xrevrange(wish.key, '+', '-', 'COUNT', 1),
       )
-      mark.after = newest?.[0] ?? '0-0'
+      position.after = newest?.[0] ?? '0-0'
       const before: HistoryEntry[] = []
-      for await (const entry of backwards(client, wish, mark.after)) before.push(entry)
+      for await (const entry of backwards(client, wish, position.after)) before.push(entry)
       yield* before.reverse()
     }
-    yield* onwards(client, wish, mark.after, signal)
+    yield* onwards(client, wish, position.after, signal)
   } catch (error) {
     if (!signal?.aborted) throw error
   } finally {
@@ -152,17 +152,17 @@ export async function* readFrom(
 
 function wishOf(
   { key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions,
-  mark: ReadPosition,
+  position: ReadPosition,
 ): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
     throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
   }
   const sinceMs = Number(since ?? 0)
   if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)
-  const { seen } = mark
+  const { seen } = position
   return {
     key,
-    mark,
+    position,
     since: sinceMs,
     most: last ?? (follow && since === undefined ? 0 : Infinity),
     pick([id, fields]) {
@@ -181,11 +181,11 @@ async function* backwards(
   wish: Wish,
   from: string,
 ): AsyncGenerator<HistoryEntry> {
-  const { key, since, most, mark, pick } = wish
+  const { key, since, most, position, pick } = wish
   let [before, count] = [from, 0]
   while (count < most) {
     const chunk = await callWithin(client, (one) => one.xrevrange(key, before, '-', 'COUNT', CHUNK))
-    mark.after ??= chunk[0]?.[0] ?? '0-0'
+    position.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
       // An entry id contains the time of writing, and an event is never later than its entry. So
       // this event and all older events are before `since`.
@@ -203,16 +203,16 @@ async function* backwards(
 
 async function* onwards(
   client: HistoryClient,
-  { key, mark, pick }: Wish,
+  { key, position, pick }: Wish,
   after: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
   // `pick` removes the first element of a full set, so the oldest must be first. The first read
   // added the newest first, so this reverses the order.
-  const newestFirst = [...mark.seen]
-  mark.seen.clear()
-  for (const seq of newestFirst.reverse()) mark.seen.add(seq)
+  const newestFirst = [...position.seen]
+  position.seen.clear()
+  for (const seq of newestFirst.reverse()) position.seen.add(seq)
   while (!signal?.aborted) {
     let chunk: FoundEntry[] = []
     try {

@@ -16,6 +16,6 @@ export const election: KindView<'election'> = {
     heldFor: 'leads for ',
     waiting: 'Candidates',
     what: 'leadership',
-    mark: 'election',
+    stateClass: 'election',
   },
 }

@@ -80,7 +80,7 @@ export interface PageWords {
   /** How serious a hold without an expiry is. */
   readonly endless: 'warn' | 'bad'
   /** The last word of the CSS class of the state mark. If null, the last word is the state. */
-  readonly mark: string | null
+  readonly stateClass: string | null
   /**
    * The words about waiters that cannot continue. If a lock has this `stateText`, the page shows
    * `text` after the number of waiters. Null for a kind without such a state.

@@ -57,18 +57,10 @@ export class Attempts {
     return new AttemptRequest(this, owner, attempt, callMs, reply)
   }
 
-  /**
-   * Lowers the hold count to `holds`; 0 ends the hold. Sends no token, because each owner id is
-   * used for one hold only.
-   */
-  lower(
-    keys: LockKeys,
-    owner: string,
-    holds: number,
-    callMs: number,
-    reply: Reply<Released>,
-  ): void {
-    const attempt = holds > 0 ? undefined : this.#attempts.get(owner)
+  /** Lowers the hold count of an owner id. */
+  lower(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void {
+    const { owner } = ending
+    const attempt = ending.holds > 0 ? undefined : this.#attempts.get(owner)
     const sentAt = performance.now()
     const sends = this.#sends
     const done = (sentAtMs?: number) => {
@@ -86,12 +78,12 @@ export class Attempts {
         done(sentAt)
         reply.answered(released)
       }
-      if (isOvertaken) this.#free(keys, owner, 0, callMs, { answered: finish, failed })
+      if (isOvertaken) this.#free(keys, ending, { answered: finish, failed })
       else finish()
     }
     this.#releases.started()
     if (attempt !== undefined) attempt.endings += 1
-    this.#free(keys, owner, holds, callMs, {
+    this.#free(keys, ending, {
       answered: (released) => {
         if (attempt === undefined) answered(released)
         else attempt.whenAnswered(() => answered(released))
@@ -121,7 +113,7 @@ export class Attempts {
     if (attempt.pending > 0 && attempt.endings === 0 && fromMs === 0) {
       // Sends the release directly after the acquisition. If this release fails, another follows
       // later.
-      this.lower(keys, owner, 0, this.#callMs, NO_REPLY)
+      this.lower(keys, whole(owner, this.#callMs), NO_REPLY)
     } else {
       if (attempt.pending > 0) {
         this.#releases.started()
@@ -204,20 +196,19 @@ export class Attempts {
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(attempt.fromMs, leastFromMs)
     const send = (callMs: number) =>
-      promised<Released>((reply) => this.#free(keys, owner, 0, callMs, reply))
+      promised<Released>((reply) => this.#free(keys, whole(owner, callMs), reply))
     const of = { rawName: keys.lock, owner }
     this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 
-  #free(
-    keys: LockKeys,
-    owner: string,
-    holds: number,
-    callMs: number,
-    reply: Reply<Released>,
-  ): void {
+  #free(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void {
     const { whyDown } = this.server
-    if (whyDown === undefined) this.#lower(keys, { owner, holds, token: '', callMs }, reply)
+    if (whyDown === undefined) this.#lower(keys, ending, reply)
     else queueMicrotask(() => reply.failed(whyDown))
   }
+}
+
+/** Returns the release of the whole hold of an owner id. An owner id has one hold, so no token is needed. */
+function whole(owner: string, callMs: number): LoweredHold {
+  return { owner, holds: 0, token: '', callMs }
 }

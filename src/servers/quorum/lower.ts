@@ -15,7 +15,7 @@ type LowerLock = VotedLock & { readonly headStart: HeadStart }
 export class LowerBallot extends LockBallot<LowerLock, LoweredHold, Released> {
   protected request(master: Voter, reply: Reply<Released>): void {
     const { owner, holds, callMs } = this.question
-    master.lower(this.keys, owner, holds, callMs, reply)
+    master.lower(this.keys, { owner, holds, token: '', callMs }, reply)
   }
 
   protected isDecided(): boolean {

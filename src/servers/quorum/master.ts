@@ -121,14 +121,8 @@ export class Master implements Voter {
     })
   }
 
-  lower(
-    keys: LockKeys,
-    owner: string,
-    holds: number,
-    callMs: number,
-    reply: Reply<Released>,
-  ): void {
-    this.#attempts.lower(this.#here(keys), owner, holds, callMs, reply)
+  lower(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void {
+    this.#attempts.lower(this.#here(keys), ending, reply)
   }
 
   renew(

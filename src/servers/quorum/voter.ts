@@ -3,7 +3,7 @@ import type { CallFailure } from '../call-failure.ts'
 import type { Hint } from '../hint.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Reply } from '../reply.ts'
-import type { Attempt, Passing, Reentry } from '../requests.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 
 /** One master, as a lock uses it. Each method returns before it completes its reply. */
@@ -17,8 +17,8 @@ export interface Voter {
   acquire(keys: LockKeys, attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(keys: LockKeys, reentry: Reentry, reply: Reply<ReenterAnswer>): void
   handOver(keys: LockKeys, passing: Passing, reply: Reply<HandOverAnswer>): void
-  /** Lowers the hold count of the owner id to `holds`; 0 ends the hold. */
-  lower(keys: LockKeys, owner: string, holds: number, callMs: number, reply: Reply<Released>): void
+  /** Lowers the hold count of an owner id. */
+  lower(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void
   /** Releases the hold of the owner id at `fromMs` or later, on `performance.now()`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void
   /** @returns true if the owner holds the lock here, and the counter here is not below the token */

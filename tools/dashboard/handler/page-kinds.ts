@@ -10,7 +10,7 @@ const USUAL: PageWords = {
   it: 'lock is',
   holdsPermits: false,
   endless: 'bad',
-  mark: null,
+  stateClass: null,
   unusable: null,
 }
 

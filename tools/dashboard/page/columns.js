@@ -38,7 +38,7 @@ function leftCell(row) {
  */
 export function stateMark({ state, stateText, kind }, concerns) {
   const [worst] = concerns
-  const mark = element('span', { class: `mark mark-${wordsOf(kind).mark ?? state}` })
+  const mark = element('span', { class: `mark mark-${wordsOf(kind).stateClass ?? state}` })
   if (worst !== undefined) {
     mark.classList.add(worst.level)
     mark.append(icon(worst.level))

@@ -46,8 +46,8 @@ export const permitQueue = (answers: Answers): BareWaiter[] =>
   waitersOf(answers, {
     queue: 'wanting',
     alive: 'wanted',
-    wants(mark) {
-      const [, permits] = / (\d+)$/.exec(mark) ?? []
+    wants(heartbeat) {
+      const [, permits] = / (\d+)$/.exec(heartbeat) ?? []
       return permits === undefined ? null : wantedPermits(Number(permits))
     },
   })

@@ -27,7 +27,7 @@ interface QueueNames {
    */
   readonly alive: string
   /** Returns the access that the waiter requests, from the text of its heartbeat. */
-  wants?(mark: string): string | null
+  wants?(heartbeat: string): string | null
   /** True if only clients have heartbeats, and waiters do not. */
   readonly byClient?: boolean
 }
@@ -37,19 +37,19 @@ export function waitersOf(
   answers: Answers,
   { queue, alive, wants = () => null, byClient = false }: QueueNames,
 ) {
-  const marks = new Map(pairs(answers.list(alive)))
+  const heartbeats = new Map(pairs(answers.list(alive)))
   const { nowMs } = answers.found
   return pairs(answers.list(queue)).map(([owner, sinceUs]) => {
-    const own = byClient ? undefined : marks.get(owner)
-    const mark = own ?? marks.get(clientOf(owner)) ?? ''
-    const aheadMs = Number.parseInt(mark, 10) - nowMs
+    const own = byClient ? undefined : heartbeats.get(owner)
+    const heartbeat = own ?? heartbeats.get(clientOf(owner)) ?? ''
+    const aheadMs = Number.parseInt(heartbeat, 10) - nowMs
     return {
       owner,
       // Null for a reader that upgrades. Its score is not a time, but puts the reader before all
       // other waiters.
       waitedMs: ageOf(Number(sinceUs), nowMs),
       isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
-      wants: wants(mark),
+      wants: wants(heartbeat),
     }
   })
 }
