@@ -69,7 +69,7 @@ export class NotHeldError extends HoldfastError {
 
 /** Why a lease was lost. */
 export type LossReason =
-  /** The lease expired: it was a fixed lease, or no renewal was confirmed in time. */
+  /** The lease expired: it was fixed, no renewal was confirmed in time, or `maxHoldMs` or `maxDrainMs` was over. */
   | 'expired'
   /** The server answered that the owner no longer holds the lock. */
   | 'gone'

@@ -66,7 +66,10 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     return this.#released
   }
 
-  /** For `await using`: like {@link release}, but rejects if a lease had been lost before. */
+  /**
+   * For `await using`: like {@link release}, but rejects if a lease had been lost before. Does not
+   * reject if the lease has already reported the loss, or was released before.
+   */
   abstract [Symbol.asyncDispose](): Promise<void>
 
   /** Returns the lease as logs and JSON show it. */

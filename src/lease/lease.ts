@@ -40,7 +40,7 @@ export abstract class HeldLease extends BaseLease {
     this.#hold = hold
   }
 
-  /** The name of the lock, as it was given to `getLock`. */
+  /** The name of the lock or semaphore, as the caller gave it, for example to `getLock`. */
   get name(): string {
     return this.#hold.lockName
   }

@@ -5,7 +5,10 @@ const MOST_ACQUISITIONS = 64
 /** While other clients wait, the turn of a client ends after this many milliseconds. */
 const LONGEST_MS = 5
 
-/** An acquisition reserves this many tokens for hand-overs, in addition to its own token. */
+/**
+ * If several calls of this client wait for a lock, a request for the lock reserves this many tokens for hand-overs. Its
+ * own token is extra.
+ */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
 /**

@@ -100,9 +100,11 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request that changes no hold. Repeats the request after temporary failures.
+   * Sends a request that does not acquire, renew or release a lease. Repeats the request after
+   * temporary failures.
    *
-   * @param failed the failed step in the words of the error, or a function that returns these words
+   * @param failed the words of the error for what was not done, such as `not inspected`; or a
+   *   function that returns these words
    */
   async request<T>(
     lockName: string,

@@ -54,7 +54,7 @@ const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLoc
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
 /**
- * The rules of the options of `lock` and `using`. `acquisitionOf` checks `leaseMs`, because its
+ * The rules of the options of `lock` and `using`, and of most options for permits. `acquisitionOf` checks `leaseMs`, because its
  * rule depends on `renew`.
  */
 export const LOCK_OPTIONS = {

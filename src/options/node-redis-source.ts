@@ -10,7 +10,7 @@ export interface NodeRedisClient {
   sendCommand(...args: never[]): unknown
 }
 
-/** The options of a node-redis client that name its server and its login. */
+/** The options of a node-redis client that Holdfast reads. */
 interface Options {
   readonly url?: string
   readonly username?: string

@@ -20,7 +20,7 @@ export interface Outage {
 export interface OutageListener {
   /** Called when the outage begins, with a duration of 0. */
   outageBegan(outage: Outage): void
-  /** Called at growing intervals while attempts fail. */
+  /** Called while attempts fail, at intervals that grow to five minutes. */
   outageGoesOn(outage: Outage): void
   /**
    * Called when the outage is over. `recovered` means that the server answers again or has left its

@@ -191,7 +191,7 @@ export class PendingReleases {
     }
   }
 
-  /** @returns true if the server answered, even with an error that a retry cannot change */
+  /** @returns true if the server confirmed the release, or if a retry is pointless */
   async #send(one: OpenRelease): Promise<boolean> {
     const sentAtMs = this.#clock.monotonic()
     one.isUnderWay = true

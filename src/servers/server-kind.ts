@@ -7,8 +7,7 @@ import type { RecordStore } from './record-store.ts'
  */
 export interface ServerKind<R extends object> {
   /**
-   * The name of the kind. A server with its own protocols finds the protocol of the kind by this
-   * name.
+   * The name of the kind. A Redis server uses this name to find its own requests for the kind.
    */
   readonly name: string
   /** Returns the requests for a server without scripts, which stores records. */

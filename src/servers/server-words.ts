@@ -18,7 +18,7 @@ export interface ServerWords {
   stepAfter(failure: Error): string
   /**
    * Returns the advice for a failure that contains the reason of each master; undefined for other
-   * failures. Only masters have this function.
+   * failures. Only the words for independent masters have this function.
    */
   stepOfMasters?(failure: unknown): string | undefined
 }

@@ -10,7 +10,7 @@ export interface WireFormat {
    * clients of the new version.
    */
   readonly version: number
-  /** The oldest version whose clients can share locks with this client. */
+  /** The oldest version whose clients work together with this client. */
   readonly oldest: number
 }
 
@@ -24,8 +24,8 @@ export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
  * Reads the wire format from the report of a client.
  *
  * @param about the JSON that the client reports about itself
- * @returns null if the client reported no wire format. Clients of version 1 can share locks with
- * such a client
+ * @returns null if the client reported no wire format. Clients of version 1 work together with such
+ * a client
  */
 export function readWireFormat(about: string | null): WireFormat | null {
   try {
@@ -41,8 +41,8 @@ function isVersion(value: unknown): value is number {
 }
 
 /**
- * Explains why two clients with these wire formats cannot share locks, and what to do. Returns
- * undefined if they can share locks.
+ * Explains why two clients with these wire formats do not work together fully, and what to do.
+ * Returns undefined if they do.
  */
 export function wireConflict(
   label: string,
@@ -62,7 +62,8 @@ export function wireConflict(
 }
 
 /**
- * Warns if this client and another client cannot share locks, because their wire formats differ.
+ * Warns if this client and another client do not work together fully, because their wire formats
+ * differ.
  *
  * @param about the JSON that the other client reports about itself
  * @returns true if the call has warned

@@ -30,7 +30,10 @@ export interface AcquireRequest {
   readonly signal: AbortSignal | undefined
   /** True if an earlier attempt of the same call has found that another owner holds the lock. */
   readonly known: boolean
-  /** True if the waiter gives up after the first refusal, even if `waitMs` is not 0. */
+  /**
+   * True if the waiter gives up after the first refusal, even if `waitMs` is not 0. After split votes it first asks a
+   * few times more.
+   */
   readonly asksOnce: boolean
   /** Sends one request for several locks; undefined if this lock has its own request. */
   readonly together: Asker | undefined

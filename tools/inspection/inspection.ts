@@ -150,7 +150,7 @@ export interface Inspection {
    * before the first request.
    */
   readonly unreachable: readonly Unreachable[]
-  /** True if locks are missing, because only an unreachable server has them. */
+  /** True if locks may be missing, because a master of the cluster is unreachable. */
   readonly isIncomplete: boolean
   /**
    * Yields all locks in chunks, each lock once. Also finds a held lock without a counter. Pauses

@@ -43,7 +43,7 @@ type FreeableLock = Pick<
  *
  * @param name the name of the lock for `npx holdfast release`
  * @param options the options that name the servers, such as `--url redis://…`
- * @param renewalOf returns the result of two reads of the lease of an owner
+ * @param renewalOf returns if two reads showed a renewal of the owner's lease; `unknown` by default
  */
 export function toFree(
   detail: FreeableLock,

@@ -98,8 +98,8 @@ export class Campaign {
   }
 
   /**
-   * True if the candidate should wait to lead again after this error. After an outage, the promise
-   * resolves only after a pause.
+   * True if the candidate should wait to lead again after this error. After an outage, a temporary
+   * refusal or a `NotDurableError`, the promise resolves after a pause, or at an abort.
    */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false

@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if `holder` agrees with the state of this candidate. Listeners receive no other report. */
+  /** True if `holder` agrees with the state of this candidate. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.hasOwnerId(holder)) {

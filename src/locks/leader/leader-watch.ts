@@ -22,12 +22,13 @@ interface WatchedElection {
   /** Subscribes to messages, and calls `onWake` when the leader may have changed. */
   listen(onWake: () => void): Subscription[]
   /**
-   * Checks the term with the server if this process seems to lead, but `holder` is another owner or
-   * null.
+   * Checks the term with the server if this candidate seems to lead, but `holder` is another owner
+   * or null.
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if `holder` agrees with the state of this candidate. Listeners receive no other report.
+   * True if `holder` agrees with the state of this candidate. If not, the watch does not report this
+   * holder to the listeners.
    */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void

@@ -16,7 +16,10 @@ export interface Manner {
   readonly scoped: boolean
   /** True if the caller knows from an earlier answer that another owner holds the lock. */
   readonly known?: boolean
-  /** True if the attempt sends one request and does not wait, even if `waitMs` is not 0. */
+  /**
+   * True if the attempt does not wait for the lock, even if `waitMs` is not 0. The attempt repeats its
+   * request only after split votes.
+   */
   readonly asksOnce?: boolean
   /**
    * Sends the request together with the requests of the other locks of a multi-lock. Undefined if

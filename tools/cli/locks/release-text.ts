@@ -7,8 +7,8 @@ export interface ReleaseResult extends Forced {
   readonly name: string
   readonly key: string
   /**
-   * The holder that should lose the lock. If this holder was not found, the first current holder.
-   * Null if the lock is free.
+   * The holder that should lose the lock. The first current holder if this holder was not found, or
+   * if its token differs. Null if the lock is free.
    */
   readonly holder: HolderRow | null
   /** The last token before the release. Null if the lock has no known token. */

@@ -23,9 +23,13 @@ export interface Span {
   readonly from: number
   /**
    * The latest possible end of the hold. Null if the hold has not ended, or if its end is unknown.
+   * If the end is `untold`, this is the start of the hold.
    */
   readonly to: number | null
-  /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
+  /**
+   * The hold certainly lasted until this moment. If it has ended, it ended at `to` or before. If the
+   * end is `untold`, this moment and `to` are the start of the hold.
+   */
   readonly sureUntil: number
   /** How the hold ended. Null if the hold still lasts. */
   readonly ending: Ending | null
@@ -79,7 +83,7 @@ const INEXACT_MS = 2_000
 
 /**
  * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
- * next hold that cannot exist at the same time.
+ * next hold that cannot exist at the same time as this hold.
  */
 export function sortAndLink(holds: TimelineHold[]): void {
   holds.sort(inOrder)

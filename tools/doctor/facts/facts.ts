@@ -61,7 +61,7 @@ export interface KeyFacts {
   readonly wireFormats: readonly (WireFormat | null)[]
 }
 
-/** The rights that one kind of lock needs and the login lacks. */
+/** The rights that the login lacks for one purpose: a kind of lock, or a feature such as `presence`. */
 export interface MissingRights {
   readonly kind: string
   readonly commands: readonly string[]

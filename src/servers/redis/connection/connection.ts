@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Reports a new failure. In a cluster, ioredis itself emits 'error' if no node is left. */
+  /** Reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

@@ -35,7 +35,7 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
 }
 
 /**
- * Makes a node call the `onWrite` of each command before the write. Replaces a method of the node,
+ * Makes a node call the `onWrite` of each watched command before the write. Replaces a method of the node,
  * because ioredis has no option for this.
  */
 export function reportWrites(node: Redis): void {

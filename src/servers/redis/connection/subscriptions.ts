@@ -31,7 +31,10 @@ export class Subscriptions {
   readonly #connection: Connection
   readonly #timeoutMs: number
   readonly #channels = new Map<string, Channel>()
-  /** The id of the server process that gets the commands; '' if unknown. */
+  /**
+   * The id of the server process that gets the commands. '' if unknown, or if the connection was
+   * already replaced because of this id.
+   */
   #server = ''
   #hears = false
   #closed = false

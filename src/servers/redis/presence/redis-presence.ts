@@ -12,7 +12,7 @@ import { touch } from '../scripts/presence.generated.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { ClientNotes, type NoteChange } from './client-notes.ts'
 
-/** The pause between two reports, unless notes change, in milliseconds. */
+/** The usual shortest pause between two reports, in milliseconds. Changed notes or a reconnect cause an earlier report. */
 const TOUCH_MS = 20_000
 
 /** The pause after a failed report, in milliseconds. */

@@ -32,8 +32,8 @@ export function listenToBoth(
       else if (OF_REDISSON.test(message)) onHint(RELEASED)
       return
     }
-    // No message means that a channel was confirmed, or that messages may have been lost. If only
-    // one channel is confirmed, the waiter sleeps on until the other channel is confirmed too.
+    // A call without a message has two causes: a channel was confirmed, or messages may have been
+    // lost. While only one channel is confirmed, such a call does not wake the waiter.
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onHint(MISSED)
   }
