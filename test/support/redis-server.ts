@@ -164,6 +164,8 @@ export class RedisServer {
       ...(this.password === undefined ? {} : { password: this.password }),
       retryStrategy: () => 20,
       maxRetriesPerRequest: 250,
+      // If ioredis disconnects while it has no connection, a timer keeps the worker of Jest alive for this time.
+      disconnectTimeout: 100,
     })
     admin.on('error', () => undefined)
     const withdrawals = [
