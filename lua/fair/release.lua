@@ -68,8 +68,8 @@ if not held then
 end
 
 local nowUs = serverTimeUs()
--- If the token is '', the release runs in the background, and the client ignores the reply. So the script also
--- publishes a grant to the same client.
+-- With the token '', the release runs in the background, and its client ignores the reply. So a grant to another owner
+-- of this client is published too.
 local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then

@@ -27,8 +27,8 @@ local function dropUnlessTaken(keys, head)
   end
 end
 
--- When Redisson or an older version of Holdfast ends a permit, its entry stays. So if there are more entries than
--- permits, an acquisition checks this many entries.
+-- When Redisson or an older version of Holdfast ends a permit, its entry stays. So if there are more entries than taken
+-- permits, an acquisition checks this many random entries.
 local LOOKED_AT = 10
 
 local function addHolder(keys, owner, leaseMs, taken)

@@ -36,8 +36,8 @@ export function acquire(
 }
 
 /**
- * True if the call ended before its first request. The observer may have closed the client, or
- * aborted the call before the waiter listened to the signal.
+ * Rejects the waiter if the observer has closed the client, or has aborted the call before the
+ * waiter listened to the signal. Returns true if the waiter has settled.
  */
 function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
   const { signal } = waiter.request

@@ -53,7 +53,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
-  /** The requests of each kind that has its own requests. */
+  /** The requests of this lock, for each kind with its own `newVerbs`. All other kinds use `remote`. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 

@@ -124,8 +124,9 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 /**
- * Hands the lock over to the waiter with one request. One synchronous step handles the answer, so
- * no abort and no `cutOff()` can come before its effects.
+ * Hands the lock over to the waiter with one request. One synchronous step handles the answer. Only a
+ * listener that this step calls can abort the waiter or close the client before the waiter has the
+ * lock.
  */
 function handOver(
   lock: LocalLock,

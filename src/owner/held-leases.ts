@@ -50,8 +50,8 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Called when a lease in the list may be lost. Sweeps then remove the lost leases later, even if
-   * no call uses the list.
+   * Called when a lease in the list may be lost. A timer later removes the lost leases, even if no
+   * call uses the list.
    */
   sweepLater(list: LeaseList): void {
     if (list.isSwept || list.size === 0) return

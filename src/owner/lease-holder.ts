@@ -51,8 +51,8 @@ export class LeaseList extends LinkedList<StoredLease> {
   }
 
   /**
-   * Called when a lease in the list may be lost. Sweeps then remove the lost leases later, even if
-   * no call uses the list.
+   * Called when a lease in the list may be lost. A timer later removes the lost leases, even if no
+   * call uses the list.
    */
   sweepLater(): void {
     this.keeper.sweepLater(this)

@@ -16,9 +16,9 @@ interface NameOnLock {
 
 /** A release that the client repeats until the server confirms it. */
 interface PendingRelease {
-  /** Sends one request that ends every hold of the owner. */
+  /** Ends every hold of the owner. For a semaphore, adds permits or removes the place of the client. */
   send(callMs: number): Promise<unknown>
-  /** The owner id and its lock, for the diagnostics channel; undefined publishes nothing. */
+  /** The owner id and its lock, for the diagnostics channel. Undefined if the request has no owner. */
   readonly of?: NameOnLock
   /**
    * Until when the server may still run a delayed request of the owner, in ms on the monotonic

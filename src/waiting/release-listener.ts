@@ -46,8 +46,8 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * True if the server has confirmed the subscription. The client then receives a message for each
-   * release.
+   * True if the server has confirmed the subscription. The client then receives a message when a
+   * release may let its waiter acquire the lock.
    */
   get isConfirmed(): boolean {
     return this.#listening?.confirmed === true
@@ -59,8 +59,8 @@ export class ReleaseListener<H = Hint> {
 
   /**
    * Subscribes, unless this object already has the same subscription. When the server confirms the
-   * subscription, the waiter wakes and checks the lock once more. After this check, a message
-   * reports each release.
+   * subscription, the waiter wakes and checks the lock once more. After this check, the
+   * server sends messages.
    *
    * @param remote the requests of the next waiter. Each kind of lock may use its own channel
    * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease never

@@ -80,8 +80,9 @@ export class HoldfastCountDownLatch {
   /**
    * Counts down by one, but only if `round` is the current round.
    *
-   * @returns the count after this call; null if the round had already ended; the call then did not count
-   * @throws as without `round`; `InvalidArgumentError` if `round` is not the number of a round
+   * @returns the count after this call. Null if the round had already ended, and this call did not count
+   * @throws the errors of `countDown()` without options. Also `InvalidArgumentError` if `round` is not the number of a
+   * round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>
   async countDown(

@@ -32,7 +32,7 @@ export interface CandidateInfo {
 export interface ElectionInfo {
   /** The holder of the election's lock; null if the lock is free. */
   readonly leader: LeaderInfo | null
-  /** The candidates that wait to lead, at most 1,000. The first one leads next. */
+  /** The candidates that wait to lead, at most 1,000. The first candidate whose client is alive leads next. */
   readonly candidates: readonly CandidateInfo[]
   /** How many candidates wait to lead. May be more than the length of `candidates`. */
   readonly candidateCount: number

@@ -58,8 +58,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
       peek: () => lock.peek(),
-      // The channel of the lock reports each release. So it shows the end of a term even if no leader follows. The
-      // channel of the election reports new leaders.
+      // The channel of the lock reports the end of a term if no leader follows. The channel of the election reports
+      // new leaders.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),

@@ -19,8 +19,8 @@ export const ASK_AGAIN_MS = 1_000
 const AFTER_EXPIRY_MS = 1_000
 
 /**
- * If the server does not answer, the client repeats the removal of an owner id. It stops after the
- * longest lease plus this time, in milliseconds.
+ * If the server does not answer, the client repeats the removal of a writer's owner id. The client
+ * stops after the longest lease plus this time, in milliseconds.
  */
 const TAKEN_OUT_MS = 30_000
 

@@ -22,8 +22,8 @@ const HEAD_START_MS = 15
 const LOOK_MS = { least: 100, spread: 200 }
 
 /**
- * If `losses + before` reaches this number, many clients seem to compete. Then the client asks one
- * master first.
+ * If `losses + before` of the `Crowd` reaches this number, many clients seem to compete. After a
+ * release, the client then asks one master first.
  */
 const FEW = 2
 

@@ -41,8 +41,8 @@ export function sound<
 }
 
 /**
- * Checks the token in the answer to a reentry. If the request repeated a first acquisition, the
- * token is above 0. Otherwise the token is 0.
+ * Checks the token in the answer to a reentry. The scripts answer 0, without reserved tokens. A
+ * token above 0 must be above the number of reserved tokens.
  */
 export function reentryOf(
   answer: Exclude<scripts.AcquireReply, { readonly kind: 'held' }>,

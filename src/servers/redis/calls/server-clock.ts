@@ -69,7 +69,7 @@ export class ServerClock {
   }
 
   /**
-   * Returns the deadline `ms` from now, as server time in µs. If the clock is unknown, returns a
+   * Returns the deadline `ms` from now, at most 90 s, as server time in µs. If the clock is unknown, returns a
    * time in the past, so that the server refuses the request and reports its time.
    *
    * The last three digits are the longest possible time until the deadline, in tenths of a second.
