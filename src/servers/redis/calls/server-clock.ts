@@ -26,8 +26,9 @@ interface Bound {
 const UNKNOWN: Bound = { offsetMs: Number.NaN, at: 0 }
 
 /**
- * Estimates the server's clock. Only two things depend on the estimate: the deadlines of requests,
- * and whether a call was made before a round of a latch began.
+ * Estimates the server's clock. Only three things depend on the estimate: the deadlines of
+ * requests, whether a call was made before a round of a latch began, and the time in the error of a
+ * resting master.
  */
 export class ServerClock {
   #offsetMs = Number.NaN

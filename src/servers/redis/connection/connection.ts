@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One connection, with its own ioredis client. Connects at the first call, and reconnects forever.
- * The connection does not keep the process alive, but waiting calls do.
+ * One connection, with its own ioredis client. Connects at the first call, and reconnects until
+ * `disconnect()`. The connection does not keep the process alive, but waiting calls do.
  */
 export class Connection {
   readonly database: number
@@ -155,7 +155,7 @@ export class Connection {
     this.#replace(this.client, why)
   }
 
-  /** Opens another connection. Until it is up, calls that time out fail with `why`. */
+  /** Opens another connection. Until it is up, calls that time out fail with `why` or a later failure. */
   #replace(client: RedisClient, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
