@@ -104,7 +104,8 @@ export class Attempts {
 
   /**
    * Gives up the owner id. If the owner id may have the lock or get it later, repeats a release in
-   * the background until the master confirms it, or until no lease can be left.
+   * the background. The repeats end when the master confirms the release, or when no lease can be
+   * left.
    *
    * @param fromMs earliest time of the release, on `performance.now()`; 0 means at once
    */

@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.finish(this.#lastError)
   }
 
-  /** Called if no answer came. Refreshes the slots of a cluster, or lets the probe test the connection. */
+  /** Called if no answer came. Refreshes the slots of a cluster, or lets the probe test a silent connection. */
   suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
+  /** Marks the connection as down, and reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

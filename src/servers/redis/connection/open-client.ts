@@ -71,7 +71,7 @@ const BY_SENTINEL: RedisOptions = {
 /**
  * Makes an ioredis client from the source that the user gave. Never uses the user's own client.
  *
- * ioredis then sends a command again only if a node of a cluster refused it. ioredis queues nothing
+ * ioredis sends a command again only if a node of a cluster refused the command. It queues nothing
  * while the connection is down, and repeats nothing after a reconnect. If the greeting has no
  * answer within twice `silenceMs`, ioredis closes the socket.
  *
