@@ -33,7 +33,7 @@ export class Channels<M> {
     }
   }
 
-  /** @returns the number of connections that receive the message */
+  /** @returns the number of connections that listen to the channel */
   publish(name: string, message: M): number {
     const count = this.count(name)
     if (count > 0) later(this.#clock, () => this.#call(name, message))

@@ -7,7 +7,7 @@ import type { MemoryLockServer } from './memory-server.ts'
 export class MemoryConnection extends RecordServer<MemoryRecordStore> {
   /** @param label the label of the client, for messages on diagnostics channels */
   constructor(server: MemoryLockServer, counterMs: number, label = '', onOutage?: OutageListener) {
-    // `0` is the time limit of background requests, because an answer takes no time.
+    // `0` is the time limit of background requests, because a server in memory needs no limit.
     super(new MemoryRecordStore(server, onOutage), counterMs, 0, label)
   }
 

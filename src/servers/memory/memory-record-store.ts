@@ -29,8 +29,8 @@ export class MemoryRecordStore implements RecordStore {
   readonly #onUp = new Set<() => void>()
   #isConnected = false
   /**
-   * When this connection noticed the outage, in ms on the monotonic clock; undefined if there is no
-   * outage.
+   * When this connection noticed the outage, in ms on the monotonic clock. Undefined if this
+   * connection has noticed no outage.
    */
   #outSince: number | undefined
   #closed: CallFailure | undefined

@@ -5,10 +5,12 @@ import type { Changed, NameRecord, ServerMoment } from '../record-store.ts'
 import { isEmpty } from '../records/plain-data.ts'
 import { Channels } from './channels.ts'
 
-/** The server deletes expired records only if it has at least this many records. */
+/**
+ * Before a request, the server deletes expired records only if it has at least this many records.
+ */
 const FEW = 1_024
 
-/** The failure of each request during an outage. */
+/** The failure of a request that a client sends during an outage. */
 export const OUT = new CallFailure('unsent', 'the server in memory is down')
 
 interface Connected {
@@ -52,17 +54,14 @@ export class MemoryLockServer {
   readonly #records = new Map<string, NameRecord>()
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
-  /**
-   * The largest time that a record has used as a token or an id, in µs. A new record uses only
-   * larger times.
-   */
+  /** The largest `lastUs` of all records so far. A new record uses only larger times. */
   #lastUs = 0
   readonly messages: Channels<string>
   /** The reports of the clients, by client id. Each report has texts, by field. */
   readonly reports = new Map<string, Map<string, string>>()
   /** The clock of the clients of this server. */
   readonly clock: Clock
-  /** The failure of all requests during an outage; undefined without an outage. */
+  /** The failure of new requests during an outage; undefined without an outage. */
   whyOut: CallFailure | undefined
 
   /**
@@ -125,7 +124,7 @@ export class MemoryLockServer {
     this.#sweepAt = Math.max(FEW, 2 * this.records.size)
   }
 
-  /** Deletes the state of all locks, without a message to clients. */
+  /** Deletes all records, without a message to clients. */
   clear(): void {
     this.#records.clear()
   }

@@ -16,7 +16,7 @@ type AcquisitionLock = VotedLock & {
 
 /**
  * One attempt to acquire a lock, by the algorithm Redlock. The owner id gets the lock if a majority
- * of masters grants the lock. Otherwise the client releases the grants at once.
+ * of masters grants the lock. Otherwise the client usually releases the grants at once.
  */
 export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Held> {
   /**
@@ -82,7 +82,8 @@ export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Hel
     const { size } = this.all
     const { owner } = this.question
     if (failuresOf(votes).length > size.spare) {
-      // The caller does not ask again. So the client also releases grants without an answer.
+      // After a final failure, the caller does not ask again. So the client also releases grants
+      // without an answer.
       const isFinal = size.refuse(votes)
       if (isFinal) this.abandon(owner)
       this.fail(!isFinal && this.isOpen)

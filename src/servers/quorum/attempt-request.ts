@@ -20,7 +20,8 @@ export class OwnerAttempts {
   /** The number of acquisitions under way. */
   pending = 0
   /**
-   * The number of the last acquisition that was sent; 0 if none. All owner ids share the numbers.
+   * The number of the last acquisition that was sent; 0 if none. One counter numbers the
+   * acquisitions of all owner ids.
    */
   sent = 0
   /** The number of releases under way. */
@@ -52,7 +53,8 @@ export class OwnerAttempts {
 interface AttemptEvents {
   readonly server: AttemptServer
   /**
-   * Called when an acquisition is sent. Returns the next number. All owner ids share the numbers.
+   * Called when an acquisition is sent. Returns the next number. One counter numbers the
+   * acquisitions of all owner ids.
    */
   acquisitionSent(): number
   /** Called when the server has answered an acquisition. */

@@ -57,7 +57,10 @@ export class Attempts {
     return new AttemptRequest(this, owner, attempt, callMs, reply)
   }
 
-  /** Lowers the hold count of an owner id. */
+  /**
+   * Lowers the hold count of an owner id. At 0, the answer waits until no acquisition of the owner
+   * id is under way.
+   */
   lower(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void {
     const { owner } = ending
     const attempt = ending.holds > 0 ? undefined : this.#attempts.get(owner)
@@ -101,7 +104,8 @@ export class Attempts {
 
   /**
    * Gives up the owner id. If the owner id may have the lock or get it later, repeats a release in
-   * the background until the master confirms it.
+   * the background. The repeats end when the master confirms the release, or when no lease can be
+   * left.
    *
    * @param fromMs earliest time of the release, on `performance.now()`; 0 means at once
    */

@@ -14,7 +14,7 @@ export type Decided = boolean | 'nearly'
 
 /**
  * The limits of the wait after `nearly`, in milliseconds. Between these limits, the wait is as long
- * as the votes took so far.
+ * as the votes took so far. Then `graceFactor` multiplies the wait.
  */
 const GRACE_MS = { least: 3, most: 250 }
 
@@ -65,7 +65,7 @@ export abstract class Ballot<M, A> {
 
   protected abstract request(member: M, reply: Reply<A>): void
 
-  /** Called after each vote except the last. */
+  /** Called after each vote before the decision, but not after the last of all votes. */
   protected abstract isDecided(): Decided
 
   /** Called once, when the votes have decided. */

@@ -3,8 +3,8 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * The servers that this process has seen with a mark or a vote. A server stays here even if it
- * loses its data.
+ * The masters that have voted, or may have voted, as far as this process knows. A master stays here
+ * even if it loses its data.
  */
 const used = new WeakSet<ScriptServer>()
 
@@ -70,8 +70,8 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
 }
 
 /**
- * @returns true if the server writes each change to disk before it answers; false if this is
- * unknown
+ * @returns true if the server writes each change to disk before it answers; false if it does not,
+ * or if this is unknown
  */
 export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return node.runner.raw(timeoutMs, async (client) => {

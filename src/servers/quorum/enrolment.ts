@@ -37,8 +37,9 @@ export class Enrolment {
   }
 
   /**
-   * Called when the master answered `forgot`. If `sinceUs` is null, enrols the master and asks for
-   * the vote again. Rejects if the master may not vote yet.
+   * Called when the master answered `forgot`. If `sinceUs` is null, enrols the master. Asks for the
+   * vote again after an enrolment or a founding. Rejects if the master may not vote yet, or if no
+   * time is left.
    *
    * @param endsAt the deadline of the vote, on `performance.now()`
    */
@@ -67,7 +68,10 @@ export class Enrolment {
     throw new RestingMaster(this.#leftMs(votesAtUs))
   }
 
-  /** Records that the master has voted. Then its deployment never counts as new again. */
+  /**
+   * Records that the master has voted. From then on, this process does not count the deployment as
+   * new.
+   */
   voted(): void {
     noteUse(this.#node)
   }
@@ -83,8 +87,8 @@ export class Enrolment {
   }
 
   /**
-   * Called when the connection is up. If the server has restarted, enrols the master at once. Then
-   * the time until it votes begins now, and not at the next request for a vote.
+   * Called when the connection is up. If the server has restarted, enrols the master at once. So
+   * the time until the master votes begins now, and not at the next request for a vote.
    */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner

@@ -6,7 +6,7 @@ import { requestAll } from './request-all.ts'
 
 /**
  * Returns the owner that holds the lock on a majority of masters, or null. A master without an
- * answer counts for the owner that most masters name.
+ * answer counts for the owner that most masters name. Rejects if no majority answered.
  */
 export async function seenByMost(
   { masters, size: { all, majority }, failure }: RequestedMasters<Master>,

@@ -49,8 +49,8 @@ export class Founding {
   /**
    * Tries to let all masters vote at once. Never rejects.
    *
-   * @returns true if the caller should request votes again; false if one of the masters was used
-   * before
+   * @returns true if the caller should request votes again; false if this process already knew that
+   * one of the masters was used before
    */
   found(): Promise<boolean> {
     if (this.#nodes.some(isUsed)) return Promise.resolve(false)
@@ -70,7 +70,7 @@ export class Founding {
     await within(2 * callMs, Promise.all(this.#nodes.map(({ known }) => known))).catch(() => {})
     const startedAt = performance.now()
     for (let pauseMs = 5; performance.now() - startedAt < OTHERS_MS; pauseMs *= 2) {
-      // Founds nothing if a master does not answer, because it may have a mark.
+      // Founds nothing if a master does not answer, because this master may have a mark.
       const states = await this.#states().catch((): MarkState[] => [])
       const marked = this.#nodes.filter((_, i) => states[i] === 'known')
       for (const node of marked) noteUse(node)

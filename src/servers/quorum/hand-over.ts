@@ -40,7 +40,7 @@ export class HandOverBallot extends GrantBallot<HandOverLock, Passing, Gone | Yi
     return isMixed(this.votes, this.all.size.majority)
   }
 
-  /** Called if no majority has confirmed the hand-over. */
+  /** Called if no majority has confirmed the hand-over and its token. */
   #unconfirmed(): void {
     const { from, to } = this.question
     if (this.#isMixed && !this.isGone) {

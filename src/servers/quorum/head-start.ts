@@ -16,8 +16,8 @@ import type { Voter } from './voter.ts'
 const HEAD_START_MS = 15
 
 /**
- * If the first master refuses, the client asks again after a random time, in milliseconds. This
- * time is at least `least` and at most `least + spread`.
+ * If the first master refuses, the client asks again after a random time, in milliseconds: `least`
+ * to `least + spread`. It asks sooner if the lease ends sooner.
  */
 const LOOK_MS = { least: 100, spread: 200 }
 

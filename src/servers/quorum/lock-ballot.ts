@@ -68,8 +68,8 @@ export abstract class LockBallot<
 }
 
 /**
- * A ballot that gives a hold to an owner id. If a master did not grant the hold, repairs check this
- * master while the hold lasts.
+ * A ballot that gives a hold to an owner id. If a master may lack the hold, `Repairs` checks the
+ * masters later.
  */
 export abstract class GrantBallot<
   L extends VotedLock,

@@ -12,8 +12,8 @@ const ROUND_MS = 100
 
 /**
  * Decides when messages about releases of one lock wake a waiter. The lock is free only when a
- * majority has released it, so the waiter sleeps until a majority has reported. After a short time,
- * the waiter wakes anyway.
+ * majority has released it, so the waiter usually sleeps until a majority has reported. After a
+ * short time, the waiter wakes anyway.
  */
 export class MajorityWakeUp {
   readonly #majority: number

@@ -121,8 +121,8 @@ export class Majority {
   }
 
   /**
-   * Returns for how long a majority still grants the lease at index `i`. Returns `gone` if no
-   * majority can have the lease, and a failure if too few masters answered.
+   * Returns for how many milliseconds a majority still grants the lease at index `i`. Returns
+   * `gone` if no majority can have the lease, and a failure if too few masters answered.
    */
   leftOf(votes: readonly Vote<Member, Renewals>[], i: number): RenewedLease {
     const each = votes.map(({ member, answer }) => ({
@@ -139,8 +139,8 @@ export class Majority {
   }
 
   /**
-   * Returns the holder that a majority of masters has, with its hold count and remaining lease;
-   * null if no owner has a majority.
+   * Returns the facts about the holder that a majority of masters names. `holder` is null if no
+   * owner has a majority.
    */
   holderOf(facts: readonly HolderFacts[]): HolderFacts {
     const most = mostOften(facts.map(({ holder }) => holder))
@@ -191,7 +191,7 @@ export function downOf(masters: readonly Member[]): Vote<Member, CallFailure>[] 
   })
 }
 
-/** True if a master reports that the request is invalid. */
+/** True if a master failed because it is the same server as another master. */
 export function isMisused(votes: Votes<unknown>): boolean {
   return failuresOf(votes).some(({ answer }) => answer.kind === 'misused')
 }

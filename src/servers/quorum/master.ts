@@ -140,7 +140,8 @@ export class Master implements Voter {
   }
 
   /**
-   * Ends the hold of this owner id. Later repairs do not restore it. True if the hold existed here.
+   * Ends the hold of this owner id. Later repairs do not restore the hold. True if the hold existed
+   * here.
    */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
@@ -176,7 +177,10 @@ export class Master implements Voter {
     return this.#attempts.quiet(isNeeded)
   }
 
-  /** Stops all requests, and the releases in the background. */
+  /**
+   * Called when the client closes. Most later requests fail, and the releases in the background
+   * stop.
+   */
   stopRequests(): void {
     this.#closed = true
     this.#ignoreUps()

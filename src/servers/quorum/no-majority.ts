@@ -1,6 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 
-/** Too few masters answered. The message contains the reason of each master. */
+/** Too few masters agreed. The message contains the reason of each master that failed. */
 export class NoMajority extends CallFailure {
   /** The failures of the masters. Empty if the votes were split. */
   readonly reasons: readonly CallFailure[]
@@ -28,7 +28,7 @@ export class RestingMaster extends CallFailure {
   }
 }
 
-/** A master was enrolled, but the time of the call ended before the master could vote. */
+/** The time of the call ended before the client could request the vote of a master again. */
 export class LateVote extends CallFailure {
   constructor() {
     super('unsent', 'it has not voted, and no time was left to request its vote again')

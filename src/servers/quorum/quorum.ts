@@ -133,15 +133,18 @@ export class Quorum implements LockServer {
     return Math.min(longestMs, this.#callMs)
   }
 
-  /** Makes one failure for all masters from votes without a majority. */
+  /**
+   * Makes one failure for all masters from votes without a majority. After `disconnect()`, this is
+   * the failure `closed`.
+   */
   readonly failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
     this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.size.failure(votes, mayBeDone)
 
   /**
-   * Ends all requests. Keeps the connections to the masters open, because other clients may use
-   * them.
+   * Ends the work in the background, and lets later requests fail. Keeps the connections to the
+   * masters open, because other clients may use them.
    */
   disconnect(): void {
     this.#closed = true

@@ -18,7 +18,7 @@ interface Outcomes {
 
 /**
  * Renews leases on a majority of masters. With a `leaseMs` of 0, only reads the remaining times. If
- * a majority has a lease, restores the lease on the other masters.
+ * a majority has a lease, restores the lease on masters that lack it.
  *
  * @returns for each lease the remaining time that a majority grants: see {@link Majority.leftOf}
  */

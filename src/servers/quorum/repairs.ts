@@ -6,7 +6,8 @@ interface FailedMaster {
 }
 
 /**
- * The pause before the next check of the same hold, in milliseconds. It doubles with each check.
+ * The pause before the next check of the same hold, in milliseconds. It doubles with each check, up
+ * to `longest`.
  */
 const PAUSE_MS = { first: 20, longest: 1_000 }
 

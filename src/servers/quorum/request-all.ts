@@ -4,7 +4,10 @@ import { Ballot, type Decided, type Vote } from './ballot.ts'
 
 interface Question<M, T> {
   readonly request: (member: M) => Promise<T>
-  /** Called after each vote except the last, with the votes so far. */
+  /**
+   * Called with the votes so far, after each vote before the decision, but not after the last of
+   * all votes.
+   */
   readonly isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided
   /** Receives each vote that arrives after the decision. */
   readonly late?: ((vote: Vote<M, T | CallFailure>) => void) | undefined

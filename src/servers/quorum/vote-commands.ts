@@ -49,7 +49,8 @@ interface VoteReply extends Reply<AcquireAnswer> {
 }
 
 /**
- * Asks a master for its vote on a lock. If the master answers `forgot`, enrols it and asks again.
+ * Asks a master for its vote on a lock. If the master answers `forgot`, the client may enrol the
+ * master and ask again.
  */
 export class VoteRequest implements Reply<AcquireAnswer | Forgot> {
   readonly #master: VoteMaster

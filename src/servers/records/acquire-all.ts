@@ -5,8 +5,8 @@ import type { OpenRecord } from './open-record.ts'
 import { giveLock, heldBy, LOCK_PART, lengthenLock, lockLeft, lockOf } from './stored-lock.ts'
 
 /**
- * Acquires all of the locks, or none. If the owners already hold all of the locks, only lengthens
- * the leases.
+ * Acquires all of the locks, or none. If the owners already hold all of the locks, lengthens the
+ * leases.
  */
 export function acquireAll(
   all: readonly { readonly record: OpenRecord; readonly owner: string }[],

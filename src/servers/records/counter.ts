@@ -71,7 +71,7 @@ export function setCounter(
   counter.endsAt = counterMs === 0 ? FOREVER : nowMs + keptMs
 }
 
-/** Stores the last token for longer. Called when a lease becomes longer. */
+/** Stores the last token for at least `counterMs` and at least `leaseMs` from now. */
 export function extendCounter(record: OpenRecord, { leaseMs, counterMs }: TokenTerms): void {
   const counter = record.part(COUNTER)
   if (counter.token === 0 || counterMs === 0) return

@@ -23,7 +23,10 @@ interface Giving {
    * sends this client no message.
    */
   readonly silent?: boolean
-  /** The token of the hold that ends; undefined if no hold ends. The new token is higher. */
+  /**
+   * The token of the hold that ends; 0 or undefined if the request names none. The new token is
+   * higher.
+   */
   readonly above?: number
 }
 
@@ -35,7 +38,7 @@ export interface WaitingProcess {
   readonly listens: boolean
 }
 
-/** Keeps the places of a client for `ALIVE_MS` from now on. */
+/** Keeps the places of a client for up to `ALIVE_MS` from now on. */
 export function stayAlive(record: OpenRecord, { clientId, label, listens }: WaitingProcess): void {
   const { queue } = record.part(LOCK_PART)
   const { nowMs } = record
@@ -63,8 +66,9 @@ export function firstAlive(record: OpenRecord, own: string): string | undefined 
 }
 
 /**
- * Grants the free lock to the first owner in the queue whose client is alive. The grant lasts for
- * the claim window. If the queue has no such owner, the asker gets the lock.
+ * Grants the free lock to the first owner in the queue whose client is alive. If the queue has no
+ * such owner, the asker gets the lock. The asker gets a lease of `leaseMs`. Another owner gets a
+ * claim window, and usually its client receives a message.
  *
  * A client that is alive may be skipped by mistake. Its next heartbeat adds its owners to the queue
  * again.

@@ -21,8 +21,8 @@ import {
 } from './stored-lock.ts'
 
 /**
- * Acquires the lock if the owner is first. Otherwise adds the owner to the queue, unless `ticket`
- * is null.
+ * Acquires the lock if the lock is free and the owner is first. If the owner already holds the
+ * lock, lengthens the lease. Otherwise adds the owner to the queue, unless `ticket` is null.
  */
 export function acquireInTurn(
   record: OpenRecord,
@@ -37,8 +37,8 @@ export function acquireInTurn(
     const token = lastToken(record) || mint(record, { leaseMs, counterMs })
     return { kind: 'granted', token }
   }
-  // The head of the queue gets a free lock first. The asker gets the lock if it is the head, or if
-  // the queue is empty.
+  // A free lock goes to the first owner in the queue whose client is alive. The asker gets the lock
+  // only if no such owner is before the asker.
   const giving = { counterMs, asker: { owner, leaseMs } }
   const next = lock.holder === null ? giveToNext(record, giving) : null
   if (next?.owner === owner) return { kind: 'granted', token: next.token }
@@ -63,8 +63,8 @@ export function acquireInTurn(
 }
 
 /**
- * Ends the hold of the owner, and grants the lock to the first waiter. If the token is '', also
- * removes the owner from the queue.
+ * Ends the hold of the owner. Then grants the lock to the first waiter, or frees the lock. If the
+ * token is '', also removes the owner from the queue.
  */
 export function endFairHold(
   record: OpenRecord,
@@ -95,7 +95,8 @@ export function endFairHold(
 }
 
 /**
- * Keeps the places of a client in the queue of one lock.
+ * Keeps the places of a client in the queue of one lock. If the lock is free, also grants the lock
+ * to the first waiter.
  *
  * @returns as `FairServer.beat` does for one lock
  */

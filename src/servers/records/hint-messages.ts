@@ -19,10 +19,11 @@ export function listenForHints(
 }
 
 /**
- * Returns how many other clients listen to the channel; undefined if the store cannot count them.
+ * Returns how many other clients listen to the channel, plus `more`. Undefined if the store cannot
+ * count the listeners.
  *
  * @param listens true if this client listens to the channel
- * @param more how many clients wait without a listener
+ * @param more how many further clients may wait without a listener
  */
 export function otherListeners(
   { moment }: OpenRecord,

@@ -46,7 +46,7 @@ export function expireLockQueue(queue: LockQueue, now: number): void {
   if (now > queue.marksEndAt) dropMarks(queue)
 }
 
-/** Returns when the queue expires, in ms of the server's time; 0 if the queue is empty. */
+/** Returns when the queue expires, in ms of the server's time; 0 if the queue stores nothing. */
 export function lockQueueUntilMs({ order, marks, claims, endsAt, marksEndAt }: LockQueue): number {
   const hasMarks = !isEmpty(marks) || !isEmpty(claims)
   return Math.max(order.length > 0 ? endsAt : 0, hasMarks ? marksEndAt : 0)
@@ -83,7 +83,7 @@ export function removeFromQueue(queue: LockQueue, owner: string): void {
 
 /**
  * Keeps the places of a client until `mark.untilMs`. Also removes the expired marks of other
- * clients.
+ * clients, and the claim windows of owners that do not wait.
  */
 export function setMark(queue: LockQueue, client: string, mark: ClientMark, now: number): void {
   queue.marks[client] = mark
@@ -95,7 +95,10 @@ export function setMark(queue: LockQueue, client: string, mark: ClientMark, now:
   }
 }
 
-/** Deletes the marks of all clients, and all claim windows. Called when the queue is empty. */
+/**
+ * Deletes the marks of all clients, and all claim windows. Called when the queue is empty, or when
+ * all marks have expired.
+ */
 export function dropMarks(queue: LockQueue): void {
   Object.assign(queue, { marks: {}, claims: {}, marksEndAt: FOREVER })
 }

@@ -47,8 +47,8 @@ export function acquireLock(
 }
 
 /**
- * Raises the hold count of an owner to `holds`. The owner must still hold the lock under this
- * token.
+ * Raises the hold count of an owner to `holds`, and lengthens the lease. The owner must still hold
+ * the lock under this token.
  */
 export function reenterLock(
   record: OpenRecord,
@@ -96,7 +96,7 @@ export function lowerLock(
   return { kind: 'kept' }
 }
 
-/** Returns the remaining time of the lease, as `LockServer.renew` does. */
+/** Renews a lease, and returns its remaining time, as `LockServer.renew` does. */
 export function renewLock(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
   const lock = record.part(LOCK_PART)
   if (heldBy(lock, owner) === null) return 'gone'

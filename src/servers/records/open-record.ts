@@ -13,7 +13,9 @@ export interface RecordPart<S extends object> {
   expire(state: S, nowMs: number): void
   /** Returns when the store may delete the state, in ms of the server's time; 0 means now. */
   untilMs(state: S): number
-  /** Returns which kind uses the name, and until when; undefined if no kind uses the name. */
+  /**
+   * Returns which kind uses the name, and until when; undefined if this part does not use the name.
+   */
   use?(state: S): { readonly what: string; readonly untilMs: number } | undefined
 }
 

@@ -25,7 +25,10 @@ export function checkAgainMs(pool: Pool, client: string, now: number): number {
   return leftMs(endsAt, Math.floor(now))
 }
 
-/** Returns the holders whose leases end first, with {@link LISTED_PERMITS} permits or a few more. */
+/**
+ * Returns the holders whose leases end first, until they have {@link LISTED_PERMITS} permits
+ * together.
+ */
 export function someHolders(pool: Pool, now: number) {
   const listed: Taker[] = []
   let permits = 0

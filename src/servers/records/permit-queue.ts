@@ -8,7 +8,10 @@ interface PermitPlace {
   readonly client: string
   /** When the client began to wait, in µs of the server's time. */
   readonly sinceUs: number
-  /** The number of permits that the client's first waiter wants. */
+  /**
+   * The number of permits that the client's first waiter wants; 1 until this waiter sends a
+   * request.
+   */
   readonly permits: number
   /** When the place expires, in milliseconds of the server's time. */
   readonly untilMs: number

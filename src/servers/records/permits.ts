@@ -86,7 +86,7 @@ export function acquireLeased(
 }
 
 /**
- * Releases all permits of the owner.
+ * Releases all permits of the owner, and wakes the next client.
  *
  * @param client the id of the client if no call of the client waits; '' if a call waits
  */
@@ -100,7 +100,7 @@ export function giveBackLeased(record: OpenRecord, owner: string, client: string
   return wasTaken ? { kind: 'freed', others: 0 } : { kind: 'gone' }
 }
 
-/** Returns the remaining time of the lease, as `LockServer.renew` does. */
+/** Renews a lease, and returns its remaining time, as `LockServer.renew` does. */
 export function renewLeased(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
   const pool = record.part(POOL)
   const own = pool.taken[owner]

@@ -11,7 +11,8 @@ export const GOES_ON = 3
 
 /**
  * The place of a waiter. All readers and writers of a client share one place. Its waiters for the
- * upgradable lock share a second place. An owner that waits for an upgrade has its own place.
+ * upgradable lock share a second place. An owner that already holds another side of the lock has
+ * its own place.
  */
 export interface WaitingPlace {
   readonly member: string
@@ -67,7 +68,7 @@ export function expireQueue(queue: ReadWriteQueue, now: number): void {
   if (now > queue.phaseEndsAt) queue.phaseEndsAt = 0
 }
 
-/** Returns when the queue expires, in ms of the server's time; 0 if the queue is empty. */
+/** Returns when the queue expires, in ms of the server's time; 0 if the queue stores nothing. */
 export function queueUntilMs({ readers, writers, untilMs, endsAt, phaseEndsAt }: ReadWriteQueue) {
   const ends = [readers, writers].map((one) => (isEmpty(one.byMember) ? 0 : one.endsAt))
   return Math.max(...ends, isEmpty(untilMs) ? 0 : endsAt, phaseEndsAt)
@@ -107,7 +108,7 @@ function counts({ untilMs }: ReadWriteQueue, member: string, now: number): boole
  *
  * @param nowUs the server's time, in µs
  * @param aliveMs the time until the place expires, in milliseconds
- * @returns when the wait began, in µs of the server's time
+ * @returns when the wait began, in µs of the server's time; {@link GOES_ON} for an upgrade
  */
 export function enterPlace(
   queue: ReadWriteQueue,
@@ -127,7 +128,7 @@ export function enterPlace(
 }
 
 /**
- * Removes the place from its queue.
+ * Removes the place from its queue. If no reader waits any more, also ends the phase.
  *
  * @returns true if the queue had the place
  */

@@ -13,8 +13,8 @@ export const readWriteChannel = (rawName: string) => `read-write ${rawName}`
 /**
  * Ends the hold of an owner, and sends messages to the next waiters.
  *
- * @returns how many other clients receive the message that the lock is free; 0 if the lock is not
- * free, and undefined if unknown
+ * @returns how many other clients receive the message about the release; 0 if no such message is
+ * sent, and undefined if unknown
  */
 export function endReadWriteHold(
   record: OpenRecord,
@@ -80,8 +80,8 @@ function readersStay(record: OpenRecord, owner: string, wasLongest: boolean): bo
 }
 
 /**
- * Sends the message that the lock is free. After a writer, the lock may be free only for readers.
- * Then sends messages to the next waiters.
+ * Sends the message about the release, and messages to the next waiters. After a writer, the lock
+ * may be free only for readers.
  */
 function wakeAll(record: OpenRecord, wasWritten: boolean): void {
   dropExpired(record.part(READ_WRITE_PART), record.nowMs)

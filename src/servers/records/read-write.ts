@@ -123,8 +123,8 @@ function whyNotWrite(
   // All readers and writers of a client share one place. Now a writer uses the place, so the place
   // leaves the queue of the readers.
   if (place.member === place.client) leaveQueue(queue, { member: place.member, wanted: 'read' })
-  // An owner that waits for an upgrade comes before all others. This owner has released the
-  // upgradable lock, so it must not come first any more.
+  // An owner that waits for an upgrade comes before all others. This owner does not hold the
+  // upgradable lock, so it must not come first.
   if (!isUpgrade) leaveQueue(queue, { member: owner, wanted: 'upgrade' })
   const first = firstWaiting(queue, 'write', nowMs)
   const isNext = isUpgrade || first === undefined || first.member === place.member
@@ -186,7 +186,7 @@ export function lowerReadWrite(
   return { kind: 'freed', others: endReadWriteHold(record, owner, listens) }
 }
 
-/** Returns the remaining time of the lease, as `LockServer.renew` does. */
+/** Renews a lease, and returns its remaining time, as `LockServer.renew` does. */
 export function renewReadWrite(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
   const holds = record.part(READ_WRITE_PART)
   if (terms.leaseMs > 0 && holdLeft(holds, owner, record.nowMs) !== 'gone') {
@@ -199,14 +199,14 @@ export function renewReadWrite(record: OpenRecord, owner: string, terms: TokenTe
 /**
  * Gives a client a place, or keeps its place for longer.
  *
- * @returns when the wait began, in µs of the server's time
+ * @returns when the wait began, in µs of the server's time; `GOES_ON` for an upgrade
  */
 function wait(record: OpenRecord, place: WaitingPlace, aliveMs: number): number {
   const times = { nowUs: record.uniqueUs(), nowMs: record.nowMs, aliveMs }
   return enterPlace(record.part(READ_WRITE_PART).queue, place, times)
 }
 
-/** Removes the owner's hold if its lease has expired. */
+/** Removes all expired holds if the owner's lease has expired. */
 function dropIfExpired(holds: ReadWriteHolds, owner: string, now: number): void {
   if (holds.byOwner[owner] === undefined) return
   if (holdLeft(holds, owner, now) === 'gone') dropExpired(holds, now)

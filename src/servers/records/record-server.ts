@@ -31,7 +31,7 @@ export class RecordServer<S extends RecordStore> implements LockServer {
   readonly requests: RequestChannel
   readonly address?: string
   #presence: Presence | undefined
-  /** The functions that the kinds run when this client closes. */
+  /** The functions that this client runs for the kinds when it closes. */
   readonly #closings: (() => Promise<void>)[] = []
 
   /**

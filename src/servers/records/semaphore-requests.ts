@@ -31,8 +31,8 @@ class RecordSemaphores implements SemaphoreServer {
   /** How long the server remembers the result of a request, in milliseconds. */
   readonly keptMs: number
   /**
-   * The ids of the answered requests, by semaphore. The next request for a semaphore tells the
-   * server to forget these requests.
+   * The ids of the answered requests, by semaphore. The next change of a semaphore tells the server
+   * to forget these requests.
    */
   readonly #answered = new Map<string, Set<string>>()
 

@@ -80,7 +80,7 @@ export function acquirePermits(
 }
 
 /**
- * Gives back the permits that an acquisition took, if it took any.
+ * Gives back the permits that an acquisition took, if it took any. May wake the next client.
  *
  * @param request the acquisition; its `keptMs` is 0 if no copy of the acquisition can still run
  * @param client the id of the client if no call of the client waits; '' if a call waits
@@ -102,7 +102,10 @@ export function giveBackPermits(
   return isBack ? { kind: 'freed', others: 0 } : { kind: 'gone' }
 }
 
-/** Called when no call of a client waits any more. Removes the client's place in the queue. */
+/**
+ * Called when no call of a client waits any more. Removes the client's place in the queue. If the
+ * place was first, wakes the next client.
+ */
 export function removeWaiter(record: OpenRecord, client: string): void {
   record.refuseOthers(WHAT)
   const { queue } = record.part(POOL)
@@ -181,7 +184,10 @@ export function inspectPermits(record: OpenRecord, most: number): SemaphoreFacts
   return { isSet: available !== null, available: available ?? 0, waiting }
 }
 
-/** Returns the semaphore, and the result of an earlier copy of the request, if there is one. */
+/**
+ * Returns the semaphore, and the result of an earlier copy of the request, if there is one. Also
+ * forgets the results of answered requests.
+ */
 function resume(record: OpenRecord, { id, answered }: StoredChange) {
   record.refuseOthers(WHAT)
   const pool = record.part(POOL)

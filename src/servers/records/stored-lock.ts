@@ -67,7 +67,10 @@ export function giveLock(record: OpenRecord, owner: string, leaseMs: number): vo
   record.part(LOCK_PART).holder = { owner, holds: 1, endsAt: record.nowMs + leaseMs }
 }
 
-/** Lengthens the holder's lease to at least `leaseMs` from now. Does not shorten a longer lease. */
+/**
+ * Lengthens the holder's lease to at least `leaseMs` from now. Does not shorten a longer lease that
+ * has an end.
+ */
 export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
   const { holder } = record.part(LOCK_PART)
   if (holder === null) return

@@ -7,7 +7,10 @@ import { redisReadWrite } from './read-write/read-write-commands.ts'
 import { redisPermits } from './semaphore/permit-commands.ts'
 import { redisSemaphore } from './semaphore/semaphore-commands.ts'
 
-/** All kinds on Redis, by the `name` of their `ServerKind`. Add a line for a new kind. */
+/**
+ * All kinds on Redis except plain locks, by the `name` of their `ServerKind`. Add a line for a new
+ * kind.
+ */
 export const REDIS_KINDS: RedisKinds = new Map([
   ['fair', redisFair],
   ['read-write', redisReadWrite],

@@ -22,7 +22,7 @@ interface LatchTimes {
 
 /**
  * The answer if the round of the call is over. `setUs` is the server time in µs when another count
- * was set; 0 if no count is set.
+ * was set; 0 if no count is set, or if this time is unknown.
  */
 interface RoundOver {
   readonly kind: 'over'

@@ -18,7 +18,8 @@ export const reenter = converted(only(scripts.acquire, 'granted', 'gone'), reent
 export const handOverOrYield = sound(scripts.handOver)
 export const handOver = only(handOverOrYield, 'granted', 'gone')
 export const free = withOthers(only(scripts.release, 'freed', 'gone'))
-// The client does not repeat this request, because the owner may have raised the count meanwhile.
+// If the server refuses this request as late, the client does not repeat it, because the owner may
+// have raised the count meanwhile.
 export const lower = { ...only(scripts.release, 'kept', 'gone'), asksAgain: false }
 export const { forceRelease } = scripts
 export const peek = converted(scripts.peek, factsOf)

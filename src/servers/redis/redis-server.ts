@@ -180,7 +180,7 @@ export class RedisServer implements LockServer {
     )
   }
 
-  /** Listens like `listen`, but to the inbox of a client. Redis never shards this channel. */
+  /** Listens like `listen`, but to the inbox of a client. Holdfast never shards this channel. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(inbox, false, onWake)
   }

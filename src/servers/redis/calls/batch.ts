@@ -57,8 +57,8 @@ function batched(letter: string, script: Script): [Script, Batched] {
 }
 
 /**
- * The client splits the waiting calls into about four requests, so that client and server work at
- * the same time. Each request has 16 to 64 calls, but the last may have fewer. While Redis runs a
+ * The client aims at four requests for the waiting calls, so that client and server work at the
+ * same time. Each request has 16 to 64 calls, but the last may have fewer. While Redis runs a
  * request, it serves no other client.
  */
 const REQUESTS = 4

@@ -21,7 +21,7 @@ export interface Closing {
   stopTimer(): void
 }
 
-/** A kind of lock on Redis. Plain locks are not in this list, because `RedisServer` provides them. */
+/** A kind of lock on Redis. Plain locks have no `RedisKind`, because `RedisServer` provides them. */
 export interface RedisKind extends KeyOfKind {
   open(server: KindScripts, client: KindClient): object
 }

@@ -24,7 +24,10 @@ export interface SentCall extends DueCall {
 /** The parts of the script runner that a call uses. */
 interface CallSender {
   sendAlone(call: SentCall): void
-  /** Asks the server which object already has the refused name. Returns a failure that says so. */
+  /**
+   * Asks the server which object already has the refused name. Returns a failure that says so; the
+   * given failure if this is unknown.
+   */
   explain(failure: CallFailure, call: SentCall): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
@@ -39,8 +42,8 @@ interface CallSender {
  * One call of a script by its hash. If the server does not know the hash, the client sends the call
  * again with the source.
  *
- * If the server refuses the call as late, the client corrects the estimated clock and sends the
- * call again.
+ * If the server refuses the call as late, the client corrects the estimated clock. If time is left,
+ * the client usually sends the call once more.
  */
 export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
   readonly keys: readonly string[]
@@ -85,7 +88,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     return this.#binding.argsOf(given, terms, this.#names)
   }
 
-  /** Replaces `client.evalsha()`, which handles arguments slowly. */
+  /** Outside a cluster, replaces `client.evalsha()`, which handles arguments slowly. */
   send(client: RedisClient): Promise<unknown> {
     const { script, keys } = this
     const name = this.#bySource ? 'eval' : 'evalsha'

@@ -18,14 +18,14 @@ import { explained, type KeysOfKinds } from './wrong-type.ts'
 /** The timeout of one query about a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
 
-/** Receives the time of each request, on `performance.now()`. */
+/** Receives the time of each request that runs scripts, on `performance.now()`. */
 interface OnSend {
   touch(now: number): void
 }
 
 /**
- * Runs scripts on one server or cluster. A script with a deadline does not run after its caller has
- * given up.
+ * Runs scripts on one server or cluster. A script with a deadline does not run long after its
+ * caller has given up.
  */
 export class ScriptRunner {
   readonly #kinds: KeysOfKinds
@@ -109,7 +109,7 @@ export class ScriptRunner {
     else this.#batch.add(call)
   }
 
-  /** @returns the answer; rejects only with a `CallFailure`, after at most `callMs` */
+  /** @returns the answer; rejects only with a `CallFailure` */
   request<Names, Given, A>(
     binding: Binding<Names, Given, A>,
     names: NoInfer<Names>,

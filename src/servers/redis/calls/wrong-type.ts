@@ -15,7 +15,7 @@ export interface KeyOfKind {
   readonly mark?: { readonly prefix: string; readonly what: string }
 }
 
-/** The keys of all kinds, by the folder of the kind's scripts in lua/. */
+/** The keys of all kinds except plain locks, by the folder of the kind's scripts in lua/. */
 export type KeysOfKinds = ReadonlyMap<string, KeyOfKind>
 
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */

@@ -20,7 +20,10 @@ export interface ConnectionEvents {
   /** Called in a cluster when some keys may be gone or at another server. */
   moved?(): void
   down(): void
-  /** Called when an attempt to connect fails, or when the server is silent or not ready. */
+  /**
+   * Called when an attempt to connect fails, or when the server is silent, not ready, or the wrong
+   * server.
+   */
   error(failure: CallFailure): void
   /** Called when the server has answered on the same connection after an error. */
   answered?(): void

@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One connection, with its own ioredis client. Connects at the first call, and reconnects forever.
- * The connection does not keep the process alive, but waiting calls do.
+ * One connection, with its own ioredis client. Connects at the first call, and reconnects until
+ * `disconnect()`. The connection does not keep the process alive, but waiting calls do.
  */
 export class Connection {
   readonly database: number
@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.finish(this.#lastError)
   }
 
-  /** Called if no answer came. Refreshes the slots of a cluster, or lets the probe test the connection. */
+  /** Called if no answer came. Refreshes the slots of a cluster, or lets the probe test a silent connection. */
   suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -155,7 +155,7 @@ export class Connection {
     this.#replace(this.client, why)
   }
 
-  /** Opens another connection. Until it is up, calls that time out fail with `why`. */
+  /** Opens another connection. Until it is up, calls that time out fail with `why` or a later failure. */
   #replace(client: RedisClient, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
+  /** Marks the connection as down, and reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

@@ -3,7 +3,7 @@ import { CallFailure, NotConnected } from '../../call-failure.ts'
 import { NameConflict } from '../../name-conflict.ts'
 import { hideLogin } from './hide-login.ts'
 
-/** Refusals that end without the help of a person, for example while the server starts. */
+/** Refusals that may end without the help of a person, for example while the server starts. */
 const PASSING = new Set([
   'ASK',
   'BUSY',
@@ -21,7 +21,8 @@ const PASSING = new Set([
 ])
 
 /**
- * Refusals while a server or cluster fails over or starts. They end within seconds, without help.
+ * Refusals while a server or cluster fails over or starts. They usually end within seconds, without
+ * help.
  */
 const FAILING_OVER = new Set([
   'CLUSTERDOWN',

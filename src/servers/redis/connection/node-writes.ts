@@ -10,8 +10,8 @@ interface Written {
 export type OnWrite = (node: Redis, command: Written) => void
 
 /**
- * The callback for the command that `send` makes. The variable passes the callback on, because
- * ioredis makes and sends a command in one step.
+ * The callback for the command that `watchWrites` sends now. This variable passes the callback to
+ * `reportWrites`, because ioredis makes and sends a command in one step.
  */
 let making: OnWrite | undefined
 const watched = new WeakMap<Written, OnWrite>()

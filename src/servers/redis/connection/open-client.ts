@@ -71,9 +71,9 @@ const BY_SENTINEL: RedisOptions = {
 /**
  * Makes an ioredis client from the source that the user gave. Never uses the user's own client.
  *
- * ioredis then sends each command at most once. It queues nothing while the connection is down, and
- * repeats nothing after a reconnect. If the greeting has no answer within twice `silenceMs`,
- * ioredis closes the socket.
+ * ioredis sends a command again only if a node of a cluster refused the command. It queues nothing
+ * while the connection is down, and repeats nothing after a reconnect. If the greeting has no
+ * answer within twice `silenceMs`, ioredis closes the socket.
  *
  * @param retryMs returns the pause before the next connect, in milliseconds; null means never
  */
@@ -98,8 +98,8 @@ export function openClient(
     stringNumbers: false,
     readOnly: false,
     monitor: false,
-    // ioredis 5 would send these commands while it connects. If the connection broke meanwhile,
-    // ioredis 5 would stay "ready" forever. So the greeting sets the name.
+    // ioredis 5 would send CLIENT SETINFO and CLIENT SETNAME while it connects. If the connection
+    // broke meanwhile, ioredis 5 would stay "ready" forever. So the greeting sets the name.
     disableClientInfo: true,
     connectionName: undefined as unknown as string,
   }

@@ -4,7 +4,10 @@ import type { OutageListener } from '../../outage.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import { REDIS_WORDS } from './redis-words.ts'
 
-/** The pause before an outage is reported again, in milliseconds. It doubles each time. */
+/**
+ * The pause before an outage is reported again, in milliseconds. It doubles each time, up to
+ * `longest`.
+ */
 const REMINDER_MS = { first: 5_000, longest: 300_000 }
 
 /** For how long a server must be reachable to count as recovered, in milliseconds. */

@@ -102,8 +102,8 @@ export class Subscriptions {
   }
 
   /**
-   * Reconnects if the commands go to another server process. Only that process sends the messages
-   * of the locks and counts their listeners.
+   * Reconnects if the commands go, or may go, to another server process. Only that process sends
+   * the messages of the locks and counts their listeners.
    *
    * @param runId the id of that process; '' if the server does not report an id
    */
@@ -159,8 +159,8 @@ export class Subscriptions {
     })
   }
 
-  // Sends a PING. If no answer comes, the client tests the connection and may replace it. This
-  // wakes all listeners.
+  // Sends a PING. If no answer comes, the client tests the connection and may replace it. A
+  // replacement wakes all listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)

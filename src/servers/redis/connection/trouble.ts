@@ -1,7 +1,7 @@
 import { type CallFailure, NoAnswer } from '../../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
-/** The client asks a server that is not ready again after this pause, in milliseconds. */
+/** If a server is not ready, the client asks again after this pause, in milliseconds. */
 const AGAIN_MS = 1_000
 
 /** The problem of a live connection: its server does not answer, or is not ready. */

@@ -14,7 +14,7 @@ export class UntilUp {
   }
 
   /**
-   * Resolves when the connection is up. Rejects after `timeoutMs`.
+   * Resolves when the connection is up. Rejects after `timeoutMs`, or when `finish` gets a failure.
    *
    * @param whyDown returns the last known failure; called at the timeout
    */

@@ -33,7 +33,10 @@ export class Confirmations {
   readonly #terms: Terms
   /** The grants that wait for the next WAIT, by node. */
   readonly #open = new Map<string, OpenConfirmation[]>()
-  /** The id of the server process that gets the commands; '' if it is unknown. */
+  /**
+   * The id of the server process that gets the commands. '' if unknown, or if the connection was
+   * already replaced because of this id.
+   */
   #server = ''
 
   /**
@@ -55,8 +58,8 @@ export class Confirmations {
   }
 
   /**
-   * Reconnects if the commands go to another server process, because the replicas of another server
-   * prove nothing. If the connection is not up yet, `isUp` does this later.
+   * Reconnects if the commands go, or may go, to another server process, because the replicas of
+   * another server prove nothing. If the connection is not up yet, `isUp` does this later.
    *
    * @param runId the id of that process; '' if the server does not report an id
    */

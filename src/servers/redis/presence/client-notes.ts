@@ -78,8 +78,8 @@ export class ClientNotes {
   }
 
   /**
-   * Called when the server may not have received these changes. A change is sent again unless the
-   * note has changed since.
+   * Called when the server may not have received these changes. A change is usually sent again, but
+   * not if the note has changed since.
    */
   giveBack(changes: readonly NoteChange[]): void {
     for (const { owner, note } of changes) {

@@ -22,8 +22,9 @@ const AGAIN_MS = 1_000
 const KNOWN_MS = 120_000
 
 /**
- * Reports one client to one server or cluster. Sends a report after another request, so that no
- * call waits for the report. Repeats a failed report later, but stops after a permanent refusal.
+ * Reports one client to one server or cluster. Usually sends a report after another request, so
+ * that no call waits for the report. Repeats a failed report later, but stops after a permanent
+ * refusal.
  */
 export class RedisPresence implements Presence {
   readonly #connection: Connection
@@ -40,7 +41,7 @@ export class RedisPresence implements Presence {
   #isOver: boolean
   #hasWarned = false
 
-  /** @param closed called when this client stops reporting */
+  /** @param closed called when the client withdraws its report */
   constructor(
     connection: Connection,
     timeoutMs: number,
@@ -106,7 +107,7 @@ export class RedisPresence implements Presence {
     return info
   }
 
-  /** Deletes the entry of this client with one last request. */
+  /** Deletes the entry of this client with one last request, if the connection is up. */
   withdraw(): void {
     const connection = this.#connection
     if (this.#isThere && connection.up) connection.client.del(this.#key).catch(() => {})

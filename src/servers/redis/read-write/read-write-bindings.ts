@@ -35,7 +35,8 @@ export const acquireWrite = converted(scripts.acquireWrite, (answer): AcquireAns
 })
 export const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
 export const free = withOthers(scripts.release)
-// The client does not repeat this request, because the owner may have raised the count meanwhile.
+// If the server refuses this request as late, the client does not repeat it, because the owner may
+// have raised the count meanwhile.
 export const lower = { ...free(0), asksAgain: false }
 export const inspect = converted(scripts.inspect, readWriteFacts)
 

@@ -1,8 +1,9 @@
 import type { Remaining } from '../../remaining.ts'
 
 /*
- * The functions with which the generated readers check answers. Each throws at an invalid value,
- * because a proxy or another server may answer anything. The script may have run even then.
+ * The functions with which the generated readers check answers. At an invalid value they throw, or
+ * return undefined if their name ends in `OrNone`. A proxy or another server may answer anything.
+ * The script may have run even then.
  */
 
 export function odd(): Error {

@@ -42,7 +42,7 @@ function plain<T>(options: T): T {
 
 /**
  * Removes functions, because they cannot be copied to a thread. The connections of Holdfast set
- * their own functions instead.
+ * most of these functions themselves.
  */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions)
