@@ -27,8 +27,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
-  -- If the queue is never empty, `waiting` is never deleted. So each call checks three random entries, and deletes
-  -- entries of clients that are gone.
+  -- If the queue is never empty, `waiting` is never deleted. So each write also checks three random entries, and
+  -- deletes entries of clients that are gone and of owners that no longer wait.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
   for i = 1, #some, 2 do
     local overMs = string.match(some[i + 1], '^(%d+) %d')
@@ -52,7 +52,7 @@ local function isAlive(client, mark, nowUs, terms)
 end
 
 -- Returns the first live owner of the queue, and removes the dead owners before this owner. Owners of the client `own`
--- count as alive.
+-- count as alive. Returns nothing after 100 dead owners.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]

@@ -6,7 +6,7 @@ import { hostAndPort, infoOf, numberOf, replicasOf, versionOf } from '../facts/n
 
 /**
  * The facts about one server. The report has these facts even without findings. A fact is null if
- * it is unknown; `why` is null if the server was reached.
+ * it is unknown, but unknown `replicas` are 0; `why` is null if the server was reached.
  */
 export interface ServerLine {
   readonly address: string
