@@ -74,8 +74,8 @@ end
 -- Each grant to another owner is published. If `silent` is true, a grant to an owner of the client `own` is not
 -- published, because that client reads the reply.
 --
--- A client counts as dead if its inbox has lost its listener. The client `own` counts as alive, because it sent this
--- request. If a client counts as dead by mistake, its next heartbeat restores its place.
+-- A client counts as dead if its places no longer count, or if its inbox has lost the listener. The client `own` counts
+-- as alive, because it sent this request. If a client counts as dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do
