@@ -144,9 +144,10 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Explains why the last attempt of this object failed: the holder, the age of the hold, and the position in the
-   * queue, usually from the answer to that attempt. If no attempt has failed, or no holder was seen, the call asks
-   * Redis for the holder, and rejects as {@link inspect} does. All tasks that use this object share its last attempt.
+   * Explains why the last attempt of this object failed: the holder, the age of the hold, and the place in the queue.
+   * These facts usually come from the answer to this attempt. If no attempt has failed, or no holder was seen, the call
+   * asks Redis for the holder, and rejects as {@link inspect} does. All tasks that use this object share its last
+   * attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return findReason(this, this.lastWhy)
