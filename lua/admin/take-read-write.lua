@@ -24,7 +24,7 @@
     { 'taken', fence: number or '' as null }  each later token is above the fence; '' if other owners still hold the
                                               lock
     { 'free' }     the lock is free
-    { 'changed' }  the owner does not hold the lock any more, and another owner does
+    { 'changed' }  another owner holds the lock, or the same owner has a newer token
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -80,8 +80,8 @@ if left == 0 then
   wake(keys, publish, channel, 0, false, claimMs)
   return { 'taken', fence }
 end
--- The script wakes the next waiters in two cases: the ended hold was upgradable, or the only holder waits for an
--- upgrade.
+-- Other owners still hold the lock. The script wakes the next waiters in two cases: the ended hold was upgradable, or
+-- the only holder that is left waits for an upgrade.
 local _, sinceUs = firstOf(keys, keys.writers)
 if isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
   tellNext(keys, publish, channel, left)

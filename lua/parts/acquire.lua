@@ -54,8 +54,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions take this path, so it has few commands. Tokens stay texts, because formatting a number takes
-    -- half as long as a command.
+    -- Most acquisitions take this path, so it has few commands. Tokens stay texts, because formatting a number would
+    -- cost half the time of another command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

@@ -6,7 +6,7 @@
 -- `settled`  zset with an expiry: `=<id>` for an arrival whose round is over, `-<id>` for a withdrawn arrival. The
 --            score is the server time in ms until which the entry is stored.
 
--- 10 minutes. A client requests the outcome of its arrival within this time, even after an outage.
+-- 10 minutes. A client usually requests the outcome of its arrival within this time, even after an outage.
 local SETTLED_MS = 600000
 
 local function nowMs()

@@ -18,7 +18,7 @@ local function setCounter(counter, token, counterMs, leaseMs)
   end
 end
 
--- Called after a lease became longer. Keeps the counter for longer too.
+-- Called when a lease is granted or renewed. Keeps the counter for longer if necessary.
 local function keepCounter(counter, counterMs, leaseMs)
   if counterMs == '0' then
     return

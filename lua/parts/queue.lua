@@ -27,8 +27,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
-  -- If the queue is never empty, `waiting` is never deleted. So each call checks three random entries, and deletes
-  -- entries of clients that are gone.
+  -- If the queue is never empty, `waiting` is never deleted. So each write also checks three random entries, and
+  -- deletes entries of clients that are gone and of owners that no longer wait.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
   for i = 1, #some, 2 do
     local overMs = string.match(some[i + 1], '^(%d+) %d')
@@ -52,7 +52,7 @@ local function isAlive(client, mark, nowUs, terms)
 end
 
 -- Returns the first live owner of the queue, and removes the dead owners before this owner. Owners of the client `own`
--- count as alive.
+-- count as alive. Returns nothing after 100 dead owners.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -74,8 +74,8 @@ end
 -- Each grant to another owner is published. If `silent` is true, a grant to an owner of the client `own` is not
 -- published, because that client reads the reply.
 --
--- A client counts as dead if its inbox has lost its listener. The client `own` counts as alive, because it sent this
--- request. If a client counts as dead by mistake, its next heartbeat restores its place.
+-- A client counts as dead if its places no longer count, or if its inbox has lost the listener. The client `own` counts
+-- as alive, because it sent this request. If a client counts as dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

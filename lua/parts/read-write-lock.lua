@@ -76,7 +76,8 @@ local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
 end
 
--- Removes the readers whose leases have expired. Returns the number of the other holders.
+-- Removes the readers whose leases have expired. Returns the number of the other holders. Deletes a lock without
+-- holders. For a lock without a writer, may shorten the expiry of the key.
 local function dropDead(keys)
   local fields = redis.call('HGETALL', keys.lock)
   local left, longestMs, hasWriter = 0, -2, false
@@ -210,7 +211,8 @@ local function waits(keys, member, queue, sinceUs, aliveMs)
   end
 end
 
--- Removes a member from a queue. Returns true if the member waited there.
+-- Removes a member from a queue. Returns true if the member waited there. If no reader waits any more, ends the phase
+-- for waiting readers.
 local function waitsNoMore(keys, member, queue)
   local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
   if didWait then

@@ -6,8 +6,7 @@
 
   Safe to run twice, and by many clients: for each replication id of the server, the first client decides the time.
 
-  KEYS[1]  birth    string: `<since when it votes, µs> <origin> <durable> <replId> <longestMs>`; the one key without an
-                    expiry
+  KEYS[1]  birth    string: `<since when it votes, µs> <origin> <durable> <replId> <longestMs>`; never expires
   ARGV[1]  runId    the id of the server's process, from INFO
   ARGV[2]  restMs   the longest lease that a client may take, in milliseconds
   ARGV[3]  durable  1 or 0: 1 if the server writes everything to disk before it answers

@@ -32,7 +32,7 @@ if mark.founder == founder then
   return 1
 end
 -- The founding must happen in the first half of the resting time. The other masters were claimed later and rest for at
--- least as long, so no master has stopped resting by then.
+-- least as long, so all masters still rest.
 if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end

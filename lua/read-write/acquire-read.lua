@@ -3,7 +3,7 @@
 
   Safe to run twice, like `lock/acquire`. A reader waits while another owner writes. A reader also waits if a Holdfast
   client is next to write, unless the waiting readers go before the waiting writers. A reader gets the token of the last
-  writer.
+  writer, or the server time if the counter is missing.
 
   A reader whose name ends in `:upgradable` may upgrade to writing. Only one such reader can hold the lock at a time.
   Such a reader waits for all clients that came earlier to write or for the upgradable lock.

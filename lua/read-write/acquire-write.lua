@@ -1,9 +1,9 @@
 --[[
   Acquires a read-write lock for a writer, alone, or re-enters it.
 
-  Safe to run twice, like `lock/acquire`. Holdfast clients that wait to write, or for the upgradable lock, get it in the
-  order in which they came. But readers that waited while another owner wrote acquire the lock before these clients. The
-  holder of the upgradable lock comes before all clients that wait to write.
+  Safe to run twice, like `lock/acquire`. Holdfast clients that wait to write, or for the upgradable lock, get the lock
+  in the order in which they came. But readers that waited while another owner wrote acquire the lock before these
+  clients. The holder of the upgradable lock comes before all clients that wait to write.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
@@ -26,8 +26,9 @@
   Returns
     { 'granted', token: number >= 1 or '' as 0 }  the owner holds the lock; the token is '' for a re-entry
     { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  Other owners hold
-                             the lock for ttlMs more; -1 means no expiry. `sinceUs` is when the client began to wait to
-                             write, or ''. `holder` is one of the holders, and has held the lock for ageMs
+                             the lock, or go first, for ttlMs more; -1 means no expiry. `sinceUs` is when the client
+                             began to wait to write, 3 for an upgrade, or ''. `holder` is one of the holders, and has
+                             held the lock for ageMs
     { 'gone' }                 the owner no longer holds the lock that it wants to re-enter or to upgrade
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -65,7 +66,7 @@ end
 
 if not held then
   local isUpgrade = isUpgradable(beside)
-  -- The lease of the upgradable lock has expired, so another owner may have written since.
+  -- If the lease of the upgradable lock has expired, another owner may have written since.
   if isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2) then
     return { 'gone' }
   end

@@ -19,8 +19,8 @@ export type {
 /** The servers of the locks, the users, and the optional history. */
 export interface DashboardOptions extends PlaceOptions, AccessOptions {
   /**
-   * The history that `recordHistory` writes. With a history, the page shows waits, losses and every
-   * recorded hold. By default, the page shows no history.
+   * The history that `recordHistory` writes. With a history, the page shows waits, losses and
+   * recorded holds. By default, the page shows no history.
    */
   readonly history?: HistoryOptions | undefined
 }
@@ -28,7 +28,7 @@ export interface DashboardOptions extends PlaceOptions, AccessOptions {
 /**
  * Makes a page that shows the locks of a deployment with their holders and waiters, and that stays
  * up to date. The dashboard connects when a viewer opens the page, and reads the locks once for all
- * viewers. Without viewers, it sends no requests.
+ * viewers. It stops its requests soon after the last viewer has left.
  *
  * ```ts
  * const dashboard = newDashboard({ redis: 'redis://127.0.0.1:6379', authorize: () => 'read' })

@@ -30,8 +30,8 @@ const RETRY_MS = 3_000
 const ENTRIES_OF_TURN = 500
 
 /**
- * Follows the history while viewers request it. Reads the existing entries once, and then only new
- * entries.
+ * Follows the history while viewers request it. Reads the existing entries at the start, and then
+ * only new entries.
  */
 export class FollowedHistory {
   readonly #options: HistoryOptions

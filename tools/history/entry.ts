@@ -18,9 +18,9 @@ const EVENTS = [
 ] as const
 
 /**
- * The kind of event. A hold has `acquired`, and later `released`, `lost` or `forced`. A call that
- * gets no lease has `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (Redis
- * refused).
+ * The kind of event. A hold has `acquired`, and usually later `released`, `lost` or `forced`. A
+ * call that gets no lease has `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
+ * (Redis refused).
  *
  * `dropped`: entries of the history are lost, because Redis did not store them. `unreachable` and
  * `recovered` are about a server, and their `name` is the address of the server.
@@ -55,9 +55,9 @@ export interface HistoryEntry {
   readonly owner: string | null
   /** The fencing token of the hold. */
   readonly token: number | null
-  /** The id of the client. */
+  /** The id of the client; empty if unknown. */
   readonly client: string
-  /** The `label` of the client; `<host>:<pid>` by default. */
+  /** The `label` of the client; `<host>:<pid>` by default, empty if unknown. */
   readonly label: string
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number | null

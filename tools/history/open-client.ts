@@ -99,7 +99,7 @@ function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions
     ...options,
     ...own,
     sentinels: sentinels.map(addressOf),
-    // Only with these options, ioredis checks that Sentinel named a master.
+    // Without these options, ioredis does not check that Sentinel named a master.
     role: 'master',
     enableReadyCheck: true,
     sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,

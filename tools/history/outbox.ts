@@ -23,8 +23,8 @@ interface Pending {
 const BATCH = 100
 const EVERY_MS = 150
 /**
- * The time limit of a request, in milliseconds. Then the outbox sends the request again on a new
- * connection.
+ * The time limit of a request, in milliseconds. After a late request, the outbox opens a new
+ * connection and sends the request again.
  */
 const ANSWER_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000

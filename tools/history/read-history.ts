@@ -53,7 +53,7 @@ type FoundEntry = [id: string, fields: string[]]
 export interface ReadPosition {
   /** The id of the newest entry when the first read began. Undefined before the first read. */
   after?: string
-  /** The `seq` of each entry that was read. A repeat has the same `seq`. */
+  /** The `seq` of the entries that were read, at most `MOST_SEEN`. A repeat has the same `seq`. */
   readonly seen: Set<string>
 }
 
@@ -94,7 +94,7 @@ const MOST_SEEN = 50_000
  * does not answer, loads its data or becomes a replica. The function opens its own connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
- * Error if Redis does not answer, or refuses
+ * Error if Redis refuses, or if Redis does not answer before the wait for new entries
  */
 export function readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
   return readFrom(options, { seen: new Set() })

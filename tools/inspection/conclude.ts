@@ -3,7 +3,10 @@ import type { CountFacts } from '../kinds/kind.ts'
 import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
 import { clientOf } from './owner-ids.ts'
 
-/** A waiter counts as dead if its client has not reported itself for this time, in milliseconds. */
+/**
+ * A waiter without a place counts as dead if its client has not reported itself for this time, in
+ * milliseconds.
+ */
 const REPORTS_MS = 60_000
 
 export type BareHolder = Omit<HolderRow, 'process'>

@@ -65,8 +65,8 @@ function classAt(pattern: Buffer, start: number): { part: GlobPart; last: number
 }
 
 /**
- * True if the whole name matches. After a mismatch, goes back only to the last star, because it can
- * also match everything that an earlier star could match.
+ * True if the whole name matches. After a mismatch, goes back only to the last star, because the
+ * last star can also match everything that an earlier star could match.
  */
 function matches(parts: readonly (GlobPart | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]

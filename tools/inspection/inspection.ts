@@ -153,36 +153,40 @@ export interface Inspection {
   /** True if locks may be missing, because a master of the cluster is unreachable. */
   readonly isIncomplete: boolean
   /**
-   * Yields all locks in chunks, each lock once. Also finds a held lock without a counter. Pauses
-   * between the requests, so that the servers have time for other clients.
+   * Yields all locks in chunks, each lock once. Also finds a held lock without a counter. With
+   * Redis, pauses between the requests, so that the servers have time for other clients.
    *
    * @returns rejects with a readable Error if a server does not answer
    */
   list(options?: ListOptions): AsyncIterable<readonly LockRow[]>
   /** Yields keys that should expire but have no expiry. Does not check the main keys of locks. */
   listEndless(options?: Pick<ListOptions, 'signal'>): AsyncIterable<EndlessKey>
-  /** Reads the given locks. The result leaves out locks that do not exist. */
+  /**
+   * Reads the given locks. The result leaves out locks that do not exist, or whose server cannot be
+   * reached.
+   */
   read(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
    * Reads everything about one lock.
    *
    * @param options.findWaiters if true, searches the reports of all clients for waiters of a plain
-   * lock. Not needed after `list`, which finds all clients
+   * lock. Not needed after `list` without `heldOnly`, which finds all clients
    * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
    * reached
    */
   inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
-   * Takes the lock from the holder `seen`, and from no other holder. Every later token is above all
-   * tokens that this holder may have. The code of the holder runs on until the holder learns of the
-   * release at its next renewal.
+   * Takes the lock from the holder `seen`, and from no other holder. If the result has a `fence`,
+   * every later token is above all tokens that this holder may have. The code of the holder runs on
+   * until the holder learns of the release at its next renewal.
    *
    * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If the
    * servers have a history, also records the release there, and ignores an error of the record.
    *
    * @param by the user that requests the release; recorded in the history
    * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
-   * with `InvalidArgumentError` for a plain semaphore or a latch
+   * with `InvalidArgumentError` for a kind without known holders, and for an impossible owner or
+   * token
    */
   forceRelease(key: string, seen: SeenHolder, by?: string): Promise<Forced>
   /**
@@ -213,8 +217,8 @@ export interface Forced {
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
-   * A guard must refuse all tokens up to this number. Null if nothing was taken, or if other
-   * holders may have such tokens, as with readers and permits.
+   * A guard must refuse all tokens up to this number. Usually null if nothing was taken. Null if
+   * other holders may have such tokens, as with readers and permits.
    */
   readonly fence: number | null
 }

@@ -140,8 +140,8 @@ export interface KindView<K extends string = string> {
   /** Returns a sentence about a holder of an unknown process. The lease ends after `wait`. */
   ofUnknown?(owner: string, wait: string): string
   /**
-   * Why the tools refuse a release by force, as words after the name of the lock. Undefined if they
-   * allow it.
+   * Why the tools refuse a release by force, as words after the name of the lock. Undefined if the
+   * tools allow the release.
    */
   readonly whyNoForce?: string
   /**

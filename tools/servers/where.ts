@@ -18,7 +18,7 @@ export const WHERE_OPTIONS = {
   'sentinel-pass': { type: 'string' },
 } as const
 
-/** True if the argument of a command names a server, and not a lock. */
+/** True if the text is a Redis URL. Then it names a server, and not a lock. */
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
 export const WHERE_USAGE = `  url…                       redis://host:port, rediss://host:port or host:port; several are the

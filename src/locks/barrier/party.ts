@@ -29,7 +29,7 @@ interface PartyTerms {
 
 /**
  * One call that awaits a barrier. The party arrives, and renews the lease of its arrival. The call
- * settles when the round ends, `waitMs` has passed, the caller aborts, or a request fails.
+ * settles when the round ends, `waitMs` has passed, the caller aborts, or the requests fail.
  */
 export class Party {
   readonly promise: Promise<boolean>
@@ -200,7 +200,7 @@ export class Party {
 
   /**
    * Called at the end of `waitMs`. The party leaves. If its round had already ended, the call
-   * resolves with true, otherwise with false.
+   * resolves with true, otherwise with false. If the server does not answer, the call rejects.
    */
   async #timeIsUp(): Promise<void> {
     if (this.#state !== 'waits') return

@@ -8,22 +8,23 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * If no message arrives, the client checks the latch again after at most this pause, in
- * milliseconds. The pause doubles after each check, up to `LONGEST_FALLBACK_MS`.
+ * If no message arrives on a confirmed subscription, the client checks the latch again after at
+ * most this pause, in milliseconds. The pause doubles after each such check, up to
+ * `LONGEST_FALLBACK_MS`.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
 /**
- * If a failed check rejects a call, the next check for the other calls follows after this pause, in
- * milliseconds.
+ * If a failed check rejects the first call, the next check for the other calls follows after this
+ * pause, in milliseconds.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
- * All calls of one client that await one latch. These calls share one subscription, and each check
- * serves all of them. A message only starts a check. The answer to the check decides if the latch
- * is open.
+ * All calls of one client that await one latch. These calls share one subscription, and a check
+ * serves all calls that began before it. A message only starts a check. The answer to a check, or
+ * to a change of this client, decides if the latch is open.
  */
 export class LatchWatch {
   readonly health: ServerHealth

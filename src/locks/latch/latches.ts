@@ -13,7 +13,7 @@ import { Awaiter } from './awaiter.ts'
 import type { AwaiterOptions } from './latch-arguments.ts'
 import { LatchWatch } from './latch-watch.ts'
 
-/** The longest time for which the server stores the result of a request, in milliseconds. */
+/** The longest time in which the server may run copies of one request, in milliseconds. */
 const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if the latch is open.' }

@@ -17,8 +17,8 @@ import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
 /**
- * After an outage, a candidate pauses before it waits to lead again. The pause is `least` plus a
- * random part of `spread`, in milliseconds.
+ * After an outage, a temporary refusal or a `NotDurableError`, a candidate pauses before it waits
+ * to lead again. The pause is `least` plus a random part of `spread`, in milliseconds.
  */
 const PAUSE_MS = { least: 100, spread: 150 }
 
@@ -99,7 +99,8 @@ export class Campaign {
 
   /**
    * True if the candidate should wait to lead again after this error. After an outage, a temporary
-   * refusal or a `NotDurableError`, the promise resolves after a pause, or at an abort.
+   * refusal or a `NotDurableError`, the client emits the error. The promise then resolves after a
+   * pause, or at an abort.
    */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false

@@ -16,8 +16,8 @@ import type { Term } from './term.ts'
 /** The events of a `LeaderElection`, with the arguments of their listeners. */
 export interface LeaderElectionEvents {
   /**
-   * Called with the new leader; null if there is no leader. The first event reports the current leader. Each term is
-   * reported at most once, and never after a later term. A term that ended before a check is not reported.
+   * Called with the new leader; null if there is no leader. The first event reports the current leader. While there is
+   * a listener, each term is reported at most once, and never after a later term. A short term may be missing.
    */
   changed: (leader: LeaderInfo | null) => void
 }
@@ -141,7 +141,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    * @returns true when the next candidate can lead; inside the function, true at once. False if this candidate did not
    * lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm
    * the release within `outageMs`. The client then retries in the background, and the lock becomes free at the end of
-   * its lease at the latest. A further call waits for the same result.
+   * its lease at the latest. A further call outside the function waits for the same result.
    */
   async resign(): Promise<boolean> {
     const campaign = this.#campaign

@@ -22,7 +22,7 @@ export interface LeadOptions {
   signal?: AbortSignal
   /**
    * If true, the candidate waits to lead again after it lost a term, and after an outage ended its wait. It also waits
-   * again if Redis refuses requests because it starts, is full or fails over.
+   * again after a `NotDurableError`, and if Redis refuses requests because it starts, is full or fails over.
    *
    * @default false
    */

@@ -6,8 +6,8 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * The shortest pause between two checks, in milliseconds. Without this pause, checks would follow
- * at once while the server reports 0 ms for the lease.
+ * The shortest pause before a check that no message starts, in milliseconds. Without this pause,
+ * checks would follow at once while the server reports 0 ms for the lease.
  */
 const SHORTEST_MS = 10
 

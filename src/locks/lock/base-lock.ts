@@ -107,8 +107,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
 
   /**
    * Runs `fn` while the caller holds the lock, in a frame that carries this lock only. All code inside `fn` re-enters
-   * the lock, with any method and through any lock object of this client, until `fn` ends. For a multi-lock, code
-   * inside `fn` also re-enters each of its locks alone.
+   * the lock, with any method and through any lock object of this client without its own `owner`, until `fn` ends. For
+   * a multi-lock, code inside `fn` also re-enters each of its locks alone.
    *
    * @param options as for {@link lock}
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link lock} does if the lock is not acquired.
@@ -141,16 +141,16 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * In a frame of `run`, or of `using` of this lock, releases the latest acquisition of the frame. Outside all frames,
-   * releases the earliest acquisition that this object made outside frames. A multi-lock releases each of its locks,
-   * even when the release of another lock fails. The `unlock()` of a multi-lock releases only acquisitions of the whole
-   * multi-lock.
+   * In a frame of `run`, or of `using` of this lock, releases the latest acquisition of the frame. Outside such frames,
+   * releases the earliest acquisition that this object made outside such frames. With an `owner`, releases the latest
+   * acquisition of the owner. A multi-lock releases each of its locks, even when the release of another lock fails. The
+   * `unlock()` of a multi-lock releases only acquisitions of the whole multi-lock.
    *
-   * The object may have one lost and one held acquisition. If the loss came after the call for the held acquisition,
-   * two tasks use the object. `unlock()` then rejects with the loss and releases nothing. After an earlier loss,
-   * `unlock()` releases the held acquisition. It also aborts the signal of this acquisition, because another task may
-   * rely on it. If nothing is held, `unlock()` rejects with the earliest remembered loss. The object remembers a loss
-   * for another `leaseMs`, and the last loss for at least an hour.
+   * The object may have one lost and one held acquisition. If the loss came after the call of `lock()` for the held
+   * acquisition, two tasks use the object. `unlock()` then rejects with the loss and releases nothing. After an earlier
+   * loss, `unlock()` releases the held acquisition. It also aborts the signal of this acquisition, because another task
+   * may rely on it. If nothing is held, `unlock()` rejects with the earliest remembered loss. The object remembers a
+   * loss for another `leaseMs`, and the last loss for at least an hour.
    *
    * @returns resolves when Redis has confirmed the release. Rejects with `NotHeldError` if there is no acquisition, and
    * with `LeaseLostError` if the lease was lost before the call. Rejects with `RedisUnavailableError` or

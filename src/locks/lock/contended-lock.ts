@@ -48,10 +48,10 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Asks the holder to release the lock soon. The holder's client emits `releaseRequested`, and the
-   * signal `releaseRequested` of the holder's leases aborts. The holder keeps the lock and may
-   * ignore the request. The call takes a few round trips. If the holder's process does not answer,
-   * the call takes up to `commandTimeoutMs`.
+   * Asks the holder to release the lock soon. The holder's client emits `releaseRequested`, and the signal
+   * `releaseRequested` of the holder's leases aborts. The holder keeps the lock and may ignore the request. The call
+   * takes a few round trips. If the holder's process does not answer, the call waits up to `commandTimeoutMs` for the
+   * answer.
    *
    * @returns how many holders confirmed the request. 0 if the lock is free, or if no holder
    * confirms. A holder does not confirm if it has no listener, is frozen or cut off, or runs an

@@ -29,7 +29,7 @@ const SCOPED: Manner = { scoped: true }
 /**
  * A named lock: exclusive among all clients of one Redis, and re-entrant for its owner.
  *
- * Code re-enters a lock if it runs inside code that holds the lock. `using` opens a frame for its lock, and
+ * Code re-enters a lock if it runs in a frame that holds the lock. `using` opens a frame for its lock, and
  * `holdfast.run` opens a frame for all locks. Without a frame, each acquisition has its own owner. A lock object has no
  * state in Redis, so you can create a lock object wherever you need the lock.
  *
@@ -144,9 +144,10 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Explains why the last attempt of this object failed: the holder, the age of the hold, and the position in the
-   * queue. These facts come from the answer to that attempt. If no attempt has failed, the call asks Redis for the
-   * current holder, and rejects as {@link inspect} does. All tasks that use this object share its last attempt.
+   * Explains why the last attempt of this object failed: the holder, the age of the hold, and the place in the queue.
+   * These facts usually come from the answer to this attempt. If no attempt has failed, or no holder was seen, the call
+   * asks Redis for the holder, and rejects as {@link inspect} does. All tasks that use this object share its last
+   * attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return findReason(this, this.lastWhy)

@@ -17,8 +17,8 @@ export interface Manner {
   /** True if the caller knows from an earlier answer that another owner holds the lock. */
   readonly known?: boolean
   /**
-   * True if the attempt does not wait for the lock, even if `waitMs` is not 0. The attempt repeats its
-   * request only after split votes.
+   * True if the attempt does not wait for the lock, even if `waitMs` is not 0. The attempt repeats its request only
+   * after failures and split votes.
    */
   readonly asksOnce?: boolean
   /**

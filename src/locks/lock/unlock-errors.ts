@@ -13,7 +13,7 @@ export function notHeld(name: string, currentOwner: CurrentOwner<StoredLease>): 
 
 /**
  * Describes the lease that an earlier `unlock()` of this object released, perhaps for the wrong
- * task. Returns an empty text if there was no such `unlock()`.
+ * task. Returns an empty text if there was no such `unlock()`. The object then forgets this lease.
  */
 export function endedBefore(currentOwner: CurrentOwner<StoredLease>): string {
   const inDoubt = currentOwner.takeEndedInDoubt()

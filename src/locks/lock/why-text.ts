@@ -13,7 +13,7 @@ export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
 }
 
 /**
- * If an answer is older than this, in milliseconds, the sentence about the answer is in the past
+ * If the facts are older than this, in milliseconds, the sentence about the holder is in the past
  * tense.
  */
 const PAST_MS = 1_000
@@ -21,10 +21,10 @@ const PAST_MS = 1_000
 type Nearness = 'here' | 'process' | 'elsewhere'
 
 /**
- * Makes the sentence `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of
- * its lease.`
+ * Makes a sentence such as
+ * `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of its lease.`
  *
- * @param agoMs the age of the answer from which the facts come, in milliseconds
+ * @param agoMs the age of the facts, in milliseconds
  * @param nearness says if the holder belongs to this client, to another client of this process, or
  * to neither
  */

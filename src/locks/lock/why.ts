@@ -37,7 +37,7 @@ const RECENT_MS = 2_000
 
 /**
  * Returns the facts of a failed attempt, without the text. Undefined if the client has nothing to
- * explain.
+ * explain. Adds the explanation to a `RedisUnavailableError`.
  *
  * @param reason the error of the attempt; undefined if the lock was held
  */
@@ -50,8 +50,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // Only the first waiter of a client for a lock sends requests. Another waiter uses the last
-  // answer to the first waiter, if this answer arrived during its own wait.
+  // Usually only the first waiter of a client for a lock sends requests. A waiter without an answer
+  // uses the last answer to another waiter, if this answer arrived during its own wait.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
@@ -85,8 +85,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
 }
 
 /**
- * Explains the last failed attempt. If there is no failed attempt, explains the current state.
- * Looks up the process of the holder.
+ * Explains the last failed attempt. If there is no failed attempt, or the attempt saw no holder,
+ * explains the current state. Looks up the process of the holder.
  */
 export async function findReason(
   lock: RefusedLock,

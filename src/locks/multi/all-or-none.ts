@@ -19,10 +19,10 @@ const FRESH = 0.85
 /**
  * Acquires all of several locks, or none, within one time limit.
  *
- * The call first requests all locks without a wait, in one request for each server and slot. If
- * another owner holds a lock, the call waits in the queue of this lock. During the wait, the call
- * holds the other locks for the {@link HoldingTime}. Then it releases these locks, and requests
- * them again later. So two calls never wait for each other forever.
+ * The call first requests all locks without a wait, usually in one request for each server and
+ * slot. If another owner holds a lock, the call waits in the queue of this lock. During the wait,
+ * the call holds the other locks for the {@link HoldingTime}. Then it releases these locks, and
+ * requests them again later. So two calls never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly WantedLock[]
@@ -221,7 +221,7 @@ export class AllOrNone {
     return this.#taken.size === this.#wanted.length
   }
 
-  /** Returns the answer. Throws if the answer does not arrive before the time limit of the call. */
+  /** Returns the answer. Throws if the answer is late. With `waitMs` 0, no answer is late. */
   async #inTime<T>(answer: Promise<T>, { name, registry }: OneLock): Promise<T> {
     if (this.#meant.waitMs === 0) return answer
     const none = Symbol('none')

@@ -8,7 +8,7 @@ const MOMENT_MS = 50
 
 /**
  * If some held locks come after the missing lock, the holding time is this share of the time waited
- * so far. It is at most `MOMENT_MS`.
+ * so far, but at most `MOMENT_MS`.
  */
 const OUT_OF_ORDER = 1 / 50
 
@@ -24,7 +24,7 @@ const GROWTH = 4
  *
  * Meanwhile other callers must wait for the held locks, so the first holding time is short. But a
  * caller that releases its locks again and again may never get all of them. So after a holding time
- * that was too short, the next one is longer.
+ * that was too short, the next holding time is longer.
  *
  * The holding time grows only if all held locks come before the missing lock in the order that all
  * clients share. Callers that wait in this order cannot wait for each other. Otherwise the holding

@@ -22,7 +22,7 @@ type JointServer = Required<Pick<LockServer, 'acquireAll'>>
 /**
  * One request for several locks of one server and slot: all or none. Each local lock calls
  * `acquire` as for a request of its own. The joint request is sent when each lock has called
- * `acquire` or is done.
+ * `acquire` or is done. Nothing is sent if a lock is done but was not acquired.
  *
  * The time limit begins when the request is sent, because after a failure the locks may call
  * `acquire` at different moments.
@@ -95,8 +95,8 @@ export class JointRequest {
 }
 
 /**
- * Marks the answer for a lock that was not acquired only because another lock of the request was
- * not available.
+ * Marks the answer for a lock that may be free. The lock was not acquired, because another lock of
+ * the request was not available.
  */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const

@@ -25,8 +25,8 @@ interface TakenLock {
 }
 
 /**
- * One acquisition of a `MultiLock`. It is valid until the first of its locks is lost. `release()` ends exactly this
- * acquisition, once.
+ * One acquisition of a `MultiLock`. It is valid until the release, or until the first of its locks is lost. `release()`
+ * ends exactly this acquisition, once.
  */
 export interface MultiLease extends Pick<HeldMultiLease, (typeof MEMBERS)[number]> {}
 
@@ -116,7 +116,7 @@ export class HeldMultiLease extends BaseLease {
   /**
    * Throws unless all locks are valid.
    *
-   * @throws the error of the first lease that is no longer valid
+   * @throws the error of the first lease that is no longer valid, or `InvalidArgumentError` after the release
    */
   assertValid(): void {
     this.assertNotReleased()

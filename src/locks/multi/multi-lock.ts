@@ -32,9 +32,9 @@ const MEMBERS = [
 /**
  * Several locks as one: a caller acquires all of them or none. The locks may differ in kind, client and server.
  *
- * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the other locks
- * only briefly. If this time was too short, the next time is longer. The time grows only while all held locks come
- * before the missing lock, in an order that all clients share.
+ * Locks of one client and slot are usually acquired in one step. While the call waits for one lock, it holds the other
+ * locks only briefly. If this time was too short, the next time is longer. The time grows only while all held locks
+ * come before the missing lock, in an order that all clients share.
  *
  * So two callers that want the same locks never deadlock, in any order of arguments, and every caller acquires them
  * eventually. A caller that wants many busy locks may wait for longer than a caller that wants one.
@@ -87,7 +87,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return each.every(Boolean)
   }
 
-  /** True if an owner holds any of the locks, according to Redis. The multi-lock then cannot be acquired at once. */
+  /** True if an owner holds any of the locks, according to Redis. */
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)

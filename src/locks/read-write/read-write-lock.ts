@@ -27,7 +27,8 @@ export interface UpgradableLock
  * Readers that waited during a write are admitted before the next writer. Clients of Redisson do not follow this order:
  * they read together with other readers, even when a writer waits.
  *
- * The token of a writer is greater than the tokens of all earlier writers. A reader has the token of the last writer.
+ * The token of a writer is greater than the tokens of all earlier writers. A reader usually has the token of the last
+ * writer.
  *
  * A writer may read too, and keeps reading after it releases the write lock. Code that holds the read lock cannot
  * acquire the write lock, because the code would wait for itself: the call rejects with `UpgradeError`. To read first

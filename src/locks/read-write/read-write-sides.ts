@@ -166,8 +166,8 @@ class Side extends HoldfastLock {
   }
 
   /**
-   * `isFree` is true if a new owner could acquire this side. Otherwise `ttlMs` is the longest lease
-   * that keeps a new owner out, in milliseconds; Infinity if a lease never ends.
+   * `isFree` is true if no holder keeps a new owner out of this side. Otherwise `ttlMs` is the
+   * longest lease that keeps a new owner out, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteState): FreeCheck {
     const { reading, writing } = this.#kinds

@@ -54,7 +54,8 @@ export class RedLocks {
   /**
    * Returns the RedLock of these locks.
    *
-   * @throws `InvalidArgumentError` unless each lock belongs to a different client and can vote
+   * @throws `InvalidArgumentError` unless each lock belongs to a different client and can vote.
+   * Also for options that a RedLock does not support
    */
   of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
@@ -80,7 +81,7 @@ export class RedLocks {
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must belong to the client whose getRedLock() you call')
     }
-    // The same locks give the same RedLock, in any order of the arguments.
+    // The same locks give a RedLock with the same raw name, in any order of the arguments.
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
     const rawName = JSON.stringify(votes.map((part) => part.rawName))
     const name = [...new Set(parts.map((part) => part.name))].join(', ')

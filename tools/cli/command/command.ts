@@ -8,8 +8,8 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   /**
-   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` stops reading. After this
-   * call, the first Ctrl-C does not end the program.
+   * Returns a signal that aborts on Ctrl-C, on SIGTERM, or when the reader of `out` stops reading.
+   * After this call, the first Ctrl-C does not end the program.
    */
   interrupted(): AbortSignal
   /**

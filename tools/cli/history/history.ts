@@ -33,7 +33,8 @@ export const history: Command = {
 
 /**
  * Returns the first server that has entries of the history, or undefined if no server has entries.
- * With several masters, any master may have the history.
+ * Throws if a server failed and no server has entries. With several masters, any master may have
+ * the history.
  */
 async function whereItIs({
   where,

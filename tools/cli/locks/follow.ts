@@ -31,7 +31,7 @@ const SCAN_SHARE = 10
  * Yields a view of the known locks after each `intervalMs`, until the signal aborts. Scans for new
  * locks less often.
  *
- * @returns rejects only if the first request fails; later views report an outage as `failure`
+ * @returns rejects if the first request fails; later views report an outage as `failure`
  */
 export async function* follow(
   inspection: Inspection,

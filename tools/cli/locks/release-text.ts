@@ -8,7 +8,7 @@ export interface ReleaseResult extends Forced {
   readonly key: string
   /**
    * The holder that should lose the lock. The first current holder if this holder was not found, or
-   * if its token differs. Null if the lock is free.
+   * if its token differs. Null if the lock was free from the start.
    */
   readonly holder: HolderRow | null
   /** The last token before the release. Null if the lock has no known token. */

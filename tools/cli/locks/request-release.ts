@@ -86,7 +86,8 @@ async function requestEach(
 }
 
 /**
- * Waits until none of the holders holds the lock any more, for at most `waitMs`.
+ * Waits until none of the holders holds the lock any more, for at most `waitMs`. Without `waitMs`,
+ * returns false at once.
  *
  * @returns true if none of the holders holds the lock any more
  */

@@ -6,8 +6,8 @@ import { counted, duration, escaped } from '../text/words.ts'
 /**
  * Opens an inspection of the servers for `work`, and closes it afterwards.
  *
- * @returns the exit code of `work`. If a server does not answer, or refuses a request, prints the
- * reason and returns `EXIT.failed`
+ * @returns the exit code of `work`. If `work` fails because a server does not answer, or refuses a
+ * request, prints the reason and returns `EXIT.failed`
  */
 export async function withInspection(
   { open }: { readonly open: () => Inspection },
@@ -29,7 +29,7 @@ export async function withInspection(
 
 /**
  * Returns the message for users if a server did not answer, or refused a request. Throws any other
- * error again, because it is a defect.
+ * error again.
  */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error

@@ -29,7 +29,10 @@ export function duration(ms: number): string {
 export const counted = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`
 
-/** Wraps a text to lines of at most `width` characters. A number stays with its unit. */
+/**
+ * Wraps a text to lines of at most `width` characters, unless a word is longer. A number stays with
+ * its unit.
+ */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

@@ -45,8 +45,8 @@ export interface AccessOptions {
   /** With true, an `'admin'` can release locks by force. False by default. */
   readonly release?: boolean | undefined
   /**
-   * Called after each request to release by force, for your own log, even if nothing was released.
-   * Not called if the outcome is unknown. Errors of the function are ignored.
+   * Called after each permitted request to release by force, for your own log, even if nothing was
+   * released. Not called if the outcome is unknown. Errors of the function are ignored.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }

@@ -177,8 +177,8 @@ async function past({ past }: Parts, { query }: DashboardRequest): Promise<Respo
 }
 
 /**
- * Releases the lock by force only if the given owner still holds it with the given token. So a
- * repeated request has no further effect.
+ * Releases the lock by force only if the given owner still holds it. If a token is given, the hold
+ * must have this token, so a repeated request has no further effect.
  */
 async function releaseHolder(
   parts: Parts,

@@ -63,7 +63,7 @@ interface KeptEntry {
 
 /**
  * Indexes the newest entries of a history by lock name. So an answer about one lock reads only the
- * entries of this lock.
+ * holds and waits of this lock.
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits

@@ -28,7 +28,10 @@ export const CLOSED = 'The dashboard was closed.'
 /** The most keys that one look reads. The next looks read the other keys. */
 const KEYS_OF_LOOK = 2_000
 
-/** Reads the locks again and again, once for all viewers. Stops when there are no viewers. */
+/**
+ * Reads the locks again and again, once for all viewers. Stops `lingerMs` after the last viewer has
+ * left.
+ */
 export class Poll {
   readonly #open: () => Promise<Inspection>
   readonly #table: Table

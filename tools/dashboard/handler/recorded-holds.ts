@@ -48,11 +48,11 @@ export class RecordedHolds {
     held.entries++
     if (isEnd) {
       // A hold ends when its holder releases the lock. `at` is the later time at which the server
-      // confirmed the release. By then the next owner may hold the lock.
+      // confirmed the release. At that time, the next owner may already hold the lock.
       const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
       const ending = { at: Math.max(held.from, endedAt), how: event as Ending }
-      // A forced release has two entries, because the holder notices the release later and also
-      // records it. The earlier end counts.
+      // A forced release may have two entries, because the holder notices the release later and
+      // also records it. The earlier end counts.
       if (held.ended === null || ending.at < held.ended.at) held.ended = ending
     }
     return held

@@ -57,7 +57,10 @@ export interface TimelineHold {
    * such a hold. Set by `sortAndLink`.
    */
   nextFrom: number
-  /** When the poll last saw this hold. 0 while the poll still finds the hold. */
+  /**
+   * When the poll last saw this hold. 0 while the poll still finds the hold, and for holds of the
+   * history.
+   */
   seenUntil: number
   /** When the dashboard first found that this hold had ended. Undefined before that. */
   goneBy: number | undefined

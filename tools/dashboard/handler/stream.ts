@@ -8,11 +8,14 @@ export interface StreamTimes {
    */
   readonly streamMs: number
   /**
-   * The longest silence of a stream, in milliseconds. Proxies close a stream that is silent for
-   * longer.
+   * The longest silence of a stream, in milliseconds. Proxies close a stream that is silent for too
+   * long.
    */
   readonly commentMs: number
-  /** The shortest pause between two messages to one viewer, in milliseconds. */
+  /**
+   * The shortest pause between two updates for one viewer, in milliseconds. An update is one or
+   * more messages.
+   */
   readonly gapMs: number
 }
 

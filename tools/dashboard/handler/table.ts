@@ -71,8 +71,8 @@ export class Table {
   readonly #onChange: (change: RowChange) => void
   #version = 1
   /**
-   * The table has forgotten removals before this version. So a viewer with a lower version gets all
-   * rows.
+   * The table has forgotten removals of this version and before. So a viewer with a lower version
+   * gets all rows.
    */
   #remembersFrom = 0
   #status: Status
@@ -111,7 +111,7 @@ export class Table {
     return this.#status.state === 'live'
   }
 
-  /** All owners that hold a lock or a permit now. */
+  /** All owners that held a lock or a permit at the last look. */
   get owners(): ReadonlySet<string> {
     if (this.#owners === undefined) {
       const holders = [...this.#entries.values()].flatMap((entry) => entry.holders)

@@ -3,7 +3,7 @@ import { type Check, setting } from './check.ts'
 
 const LEAST_BUFFER = 1_048_576
 
-/** Checks settings that close connections, or that make messages more expensive. */
+/** Checks settings that close connections, or that make commands slower. */
 export const connections: Check = {
   codes: { 'idle-timeout': 'warning', 'pubsub-buffer': 'note', 'keyspace-events': 'note' },
   *run({ servers, terms }) {

@@ -64,5 +64,5 @@ export const rights: Check = {
   },
 }
 
-/** The kinds of rights that every lock needs. */
+/** The kinds of rights that every lock of a deployment needs. */
 const NEEDED = new Set(['lock', 'masters', 'cluster'])

@@ -6,7 +6,7 @@ import { readServer, type ServerQuestion } from './read-server.ts'
 
 /**
  * Reads the nodes of the cluster from the first start node that knows several nodes. Then asks each
- * node of the cluster.
+ * node with a known address.
  */
 export async function readCluster(
   starts: readonly Endpoint[],

@@ -118,7 +118,7 @@ function nameOf([command, second]: readonly string[]): string {
 
 /**
  * Acquires a lock with a random name, inspects the lock and releases it. The token counter of the
- * lock expires after one second.
+ * lock expires after two seconds.
  *
  * @returns the error message; undefined if the lock worked
  */

@@ -15,7 +15,7 @@ import { scanKeys } from './scan-keys.ts'
 
 /** The limits of the requests to one server. */
 export interface Budget {
-  /** The time limit of all requests to one server together, in milliseconds. */
+  /** The time limit of all requests over one connection together, in milliseconds. */
   readonly timeoutMs: number
   /** The most keys of one server that are examined. With 0, keys are not examined. */
   readonly scanKeys: number

@@ -38,7 +38,8 @@ const REQUESTS: Needs = {
 }
 
 /**
- * Returns the rights that all clients need, and the rights that only some kinds of lock need.
+ * Returns the rights that all clients need, and the rights that only some kinds of lock or features
+ * need.
  *
  * @param name the key of an unused lock, with its prefix
  * @param durability the number of replicas that each acquisition waits for. If the number is not 0,

@@ -5,8 +5,8 @@ import { answerOf, type DeploymentFacts, type ServerFacts } from '../facts/facts
 import { hostAndPort, infoOf, numberOf, replicasOf, versionOf } from '../facts/names.ts'
 
 /**
- * The facts about one server. The report has these facts even without findings. A fact is null if
- * it is unknown; `why` is null if the server was reached.
+ * The facts about one server. The report has these facts even without findings. An unknown fact is
+ * null, and unknown `replicas` are 0. `why` is null if the server was reached.
  */
 export interface ServerLine {
   readonly address: string

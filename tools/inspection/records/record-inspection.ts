@@ -219,7 +219,8 @@ function failureForUser(error: unknown): unknown {
 
 /**
  * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a report
- * does not contain its time. The server deletes the report some minutes after the client has ended.
+ * does not contain its time. The server may delete the report some minutes after the client has
+ * ended.
  */
 function processIn({ about }: Reports, client: string): ProcessFacts | null {
   const info = readClientInfo(client, about.get(client) ?? null)

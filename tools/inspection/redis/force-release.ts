@@ -84,7 +84,10 @@ function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void 
   )
 }
 
-/** Returns the answers of all servers. Rejects unless more than half of `count` servers answer. */
+/**
+ * Returns the answers of the servers that answer. Rejects unless these are more than half of
+ * `count`.
+ */
 async function fromMost<T>(
   servers: readonly ServerClient[],
   count: number,

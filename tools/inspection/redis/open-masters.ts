@@ -81,8 +81,7 @@ async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
 }
 
 /**
- * Asks the Sentinels one after the other, and returns the address of the master from the first that
- * knows it.
+ * Asks the Sentinels one after the other for the address of the master. Returns the first address.
  */
 async function masterOf(
   { sentinels, masterName, login, tls }: Extract<Where, { kind: 'sentinel' }>,

@@ -7,7 +7,9 @@ import type { KeyKind } from './kinds/kind.ts'
 import type { Masters } from './masters.ts'
 import { merge } from './merge.ts'
 
-/** Reads the locks. Returns null for a lock that does not exist, or on an unreachable server. */
+/**
+ * Reads the locks. Returns null for a lock that does not exist, or whose server cannot be reached.
+ */
 export async function readLocks(
   masters: Masters,
   keys: readonly string[],

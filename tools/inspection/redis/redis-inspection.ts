@@ -25,8 +25,8 @@ import { readLocks } from './read-locks.ts'
 import { timed } from './timed.ts'
 
 /**
- * How many locks one batch of requests reads at most. A server serves no other client during a
- * batch.
+ * How many locks one batch of requests reads at most. During a batch, a server may serve no other
+ * client.
  */
 const AT_A_TIME = 100
 

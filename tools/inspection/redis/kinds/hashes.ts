@@ -87,9 +87,9 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
     }
     if (!readers.has(owner)) return [holder]
     const readerMs = answers.leftMs(`ttl ${owner}`)
-    // An expired reader stays in the hash until the next request, so the reader is not a holder. A
-    // Redisson reader is a holder, because Redisson may renew only the key of the lock, and not the
-    // key of the reader.
+    // An expired reader may stay in the hash until a later request, so the reader is not a holder.
+    // A Redisson reader is a holder, because Redisson may renew only the key of the lock, and not
+    // the key of the reader.
     if (readerMs === undefined) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: readerMs, ageMs: ageOf(answers.number(`since ${owner}`), nowMs) }]
   })

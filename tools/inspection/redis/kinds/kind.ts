@@ -8,7 +8,7 @@ export interface ForceTerms {
   /** The owner id of the holder, or the id of one permit. */
   readonly owner: string
   readonly token: number | null
-  /** After the release, every later token is above this number. */
+  /** If the release raises the counter, every later token is above this number. */
   readonly floor: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /**
@@ -51,7 +51,7 @@ export interface RightNames {
 export interface KeyKind {
   readonly kind: RowKind
   /**
-   * The prefixes of keys that contain the name of a lock. If such a key exists, the lock exists.
+   * The prefixes of keys that contain the name of a lock. If such a key exists, the lock may exist.
    */
   readonly named: readonly string[]
   /** The prefixes of keys that should expire. */
