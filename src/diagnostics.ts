@@ -102,7 +102,8 @@ export interface HoldFact extends LockFact {
 }
 
 /**
- * The fact of `tracing:holdfast:release`: one release of a hold, until the server confirms it or the client gives up.
+ * The fact of `tracing:holdfast:release`: the last release of a hold, until its outcome is known or the client gives
+ * up.
  */
 export interface ReleaseFact extends LockFact {
   readonly owner: string
@@ -115,7 +116,7 @@ export interface ReleaseFact extends LockFact {
   error?: unknown
 }
 
-/** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of several holds. */
+/** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of one or more holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
   /** How much later than planned the client sent the request, in milliseconds. */

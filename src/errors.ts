@@ -44,7 +44,9 @@ export class HoldfastError extends Error {
   }
 }
 
-/** Holdfast refused an argument, and sent no request. The message contains the refused value. */
+/**
+ * Holdfast refused an argument or a call. Usually it has sent no request, and the message contains the refused value.
+ */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
@@ -183,7 +185,7 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
-/** The words that error messages use for one kind of object: locks, semaphores or latches. */
+/** The words that error messages use for one kind of object, such as locks or latches. */
 export interface Words {
   readonly noun: string
   /** A sentence that says what is unknown during an outage. */
@@ -242,7 +244,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** The client was closed by `close()`, before the call or during its wait. */
+/** `close()` was called before the call or during its wait. The client is closed, or waits until it holds nothing. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

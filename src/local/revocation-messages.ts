@@ -4,7 +4,7 @@ import { oneLine } from '../kit/printable.ts'
 /** Asks a client to release the holds of these owners. */
 export interface RevocationRequest {
   readonly kind: 'request'
-  /** The id of the request. Only copies of the same message have the same id. */
+  /** The id of the request. All messages of one request have the same id. */
   readonly id: string
   readonly owners: readonly string[]
   readonly reason: string | null

@@ -75,8 +75,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the owner that the next acquisition re-enters: the explicit owner, or the owner of an
-   * enclosing frame that holds the lock. Undefined if there is no such owner.
+   * Returns the explicit owner. Without an explicit owner, returns the owner of an enclosing frame
+   * that holds the lock. Undefined if there is no such owner.
    */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
