@@ -22,7 +22,9 @@ interface RevocationAnswer {
 
 /** Text of other clients is cut to this many characters. */
 const MOST_CHARACTERS = 200
-/** Messages with more owners than this are ignored. No client of Holdfast sends such messages. */
+/**
+ * Messages with more owners than this are ignored, because they probably do not come from Holdfast.
+ */
 const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/

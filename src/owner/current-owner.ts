@@ -46,8 +46,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /** The number of acquisitions that are under way outside all frames. */
   #underWay = 0
   /**
-   * When the last acquisition without a lease ended, on the monotonic clock; -Infinity if there was
-   * none.
+   * When an acquisition last ended without a lease, on the monotonic clock; -Infinity if that never
+   * happened.
    */
   #gotNothingAt = -Infinity
   /**

@@ -93,7 +93,7 @@ export interface HeartbeatAnswer {
    */
   readonly ttlMs: number
   readonly lastToken: number
-  /** The owner at the head of the queue; '' if the queue is empty. */
+  /** The next owner in the queue, usually its head; '' if there is none. */
   readonly first: string
   /** The holder if the holder is an owner of this client; otherwise ''. */
   readonly granted: string

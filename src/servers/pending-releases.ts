@@ -25,7 +25,10 @@ interface PendingRelease {
    * clock; 0 if no request is delayed.
    */
   readonly untilMs: number
-  /** The longest lease that a delayed request could get, in milliseconds. */
+  /**
+   * How long the client repeats the release after `untilMs`, in milliseconds: usually the longest
+   * lease that a delayed request could get.
+   */
   readonly leaseMs: number
   /** Earliest time of the first release, in ms on the monotonic clock; at once by default. */
   readonly fromMs?: number
