@@ -44,9 +44,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/**
- * Holdfast refused an argument or a call. Usually it has sent no request, and the message contains the refused value.
- */
+/** Holdfast refused an argument or a call, usually without a request. The message usually has the refused value. */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
@@ -161,10 +159,7 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /**
-   * The number of clients that wait for a semaphore, or of waiters of a fair lock if the call did not join its queue.
-   * Otherwise null.
-   */
+  /** How many clients wait for a semaphore; how many waiters a fair lock has if the call did not queue; else null. */
   readonly queueLength: number | null
   /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
@@ -247,7 +242,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** `close()` was called before the call or during its wait. The client is closed, or waits until it holds nothing. */
+/** `close()` was called, before the call or during its wait. The client closes or is closed. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

@@ -45,9 +45,7 @@ export class Hold extends Linked<Hold> implements Dated {
   renewMs = 0
   /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
   readonly watched: number[] = []
-  /**
-   * When the request that got the lock was sent, or the hand-over without a request happened, on the monotonic clock.
-   */
+  /** When the granted request was sent, or the hand-over without a request happened, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
   limitAt = Infinity

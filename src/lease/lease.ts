@@ -86,8 +86,8 @@ export abstract class HeldLease extends BaseLease {
   /**
    * How long the lease is still valid without a renewal, in milliseconds; 0 if it is lost or released. The lease counts
    * from just before its request was sent. If the monotonic clock and the wall clock differ, the clock that leaves less
-   * time counts. The result is reduced by 1 % of the lease and 2 ms for drift, and by a margin of 5 % of the lease, at
-   * most 100 ms.
+   * time counts. The result is reduced by 1 % of the lease and 2 ms for drift. It is also reduced by a margin: 5 % of
+   * the lease, at most 100 ms.
    */
   remaining(): number {
     return this.released ? 0 : this.#hold.remainingMs()

@@ -45,9 +45,7 @@ export interface LastHolder {
   readonly ttlMs?: number
   /** The number of waiters of a fair lock. Set only if the request did not join the queue. */
   readonly length?: number
-  /**
-   * The owner's position in the queue, from 1. Usually null if this request did not add the owner.
-   */
+  /** The owner's position in the queue, from 1; usually null if the owner was there before. */
   readonly position?: number | null
   /** Set if the caller wants several locks, and another of these locks was unavailable. */
   readonly isOther?: true
@@ -201,8 +199,7 @@ export interface LatchFacts {
   readonly waiters: number
   /**
    * The id of the round: the server's time in µs when the count was set. A later round has a higher
-   * id. Null if the latch is open, or if the server stores no id, for example for a count of
-   * Redisson.
+   * id. Null if the latch is open, or if the server stores no id. Redisson stores none.
    */
   readonly round: number | null
 }

@@ -39,7 +39,7 @@ export interface LatchState {
   readonly count: number
   /**
    * The id of the round. Holdfast gives each round a new id. Null if the latch is open, or if the
-   * server stores no id, for example for a count of Redisson.
+   * server stores no id. Redisson stores none.
    */
   readonly round: number | null
   /**

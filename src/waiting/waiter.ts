@@ -86,10 +86,7 @@ export abstract class Waiter extends Linked<Waiter> {
   waitsHere = false
   /** True if the client has emitted `wait` for this waiter. */
   announced = false
-  /**
-   * The owner id of the waiter's requests. Undefined before the first request, after a grant, and after the waiter
-   * abandoned the id.
-   */
+  /** The owner id of the waiter's requests; undefined if it has none, usually before a request and after a grant. */
   wireOwner: string | undefined
   /** True if the queue on the server may contain `wireOwner`. */
   queued = false
