@@ -86,7 +86,10 @@ export interface MemoryServer {
  * Creates a server for tests, in the memory of this process only. The server supports locks, semaphores, latches,
  * barriers and elections. Create one for each test or one for each file.
  *
- * ```ts const server = createMemoryServer({ virtualTime: true }) const holdfast = server.newClient() ```
+ * ```ts
+ * const server = createMemoryServer({ virtualTime: true })
+ * const holdfast = server.newClient()
+ * ```
  *
  * @throws `InvalidArgumentError` for unknown or invalid options
  */
