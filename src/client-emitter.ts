@@ -7,8 +7,8 @@ type Name = EventEmitter.EventNames<HoldfastEvents>
 type ClientListener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
- * The event emitter of a client. When `releaseRequested` gets a listener, the client begins to receive requests to
- * release its locks.
+ * The event emitter of a client. While `releaseRequested` has a listener, the client receives requests to release the
+ * locks that it holds.
  */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   override on<E extends Name>(event: E, listener: ClientListener<E>, context?: unknown): this {

@@ -69,7 +69,8 @@ export class ClientParts {
   }
 
   /**
-   * Begins to receive requests to release locks. Called when `releaseRequested` gets a listener.
+   * Begins to receive requests to release locks, if the client holds any. Called when
+   * `releaseRequested` gets a listener.
    */
   listenerAdded(): void {
     this.#requests.listenerAdded()

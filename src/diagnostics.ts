@@ -28,7 +28,7 @@ export interface LockFact extends FactSource {
 export interface Notes {
   /**
    * Stores the text soon, in one request with other texts. The call does not wait for the request. If the text is
-   * undefined, the client removes the line of the owner.
+   * undefined, the client removes the line of the owner. A client that does not report itself stores no text.
    */
   set(owner: string, text: string | undefined): void
   /**
@@ -41,8 +41,9 @@ export interface Notes {
 
 /**
  * How the call acquired the lock. `free`: the lock was free. `reentered`: the owner held the lock before. `local`:
- * another call of the same client passed the lock on. `granted`: the release of another client granted the lock, in
- * FIFO order. `raced`: the call waited, and then acquired the lock in competition with other callers.
+ * another call of the same client passed the lock on. `granted`: the server granted the lock in FIFO order, usually at
+ * the release of another client. `raced`: the call waited, and then acquired the lock in competition with other
+ * callers.
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 
@@ -102,7 +103,8 @@ export interface HoldFact extends LockFact {
 }
 
 /**
- * The fact of `tracing:holdfast:release`: one release of a hold, until the server confirms it or the client gives up.
+ * The fact of `tracing:holdfast:release`: the last release of a hold, until its outcome is known or the client gives
+ * up.
  */
 export interface ReleaseFact extends LockFact {
   readonly owner: string
@@ -115,7 +117,7 @@ export interface ReleaseFact extends LockFact {
   error?: unknown
 }
 
-/** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of several holds. */
+/** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of one or more holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
   /** How much later than planned the client sent the request, in milliseconds. */

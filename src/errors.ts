@@ -44,7 +44,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** Holdfast refused an argument, and sent no request. The message contains the refused value. */
+/** Holdfast refused an argument or a call, usually without a request. The message usually has the refused value. */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
@@ -159,7 +159,7 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** The number of waiters of a semaphore, or of a fair lock if the call did not join its queue. Otherwise null. */
+  /** How many clients wait for a semaphore; how many waiters a fair lock has if the call did not queue; else null. */
   readonly queueLength: number | null
   /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
@@ -183,7 +183,7 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
-/** The words that error messages use for one kind of object: locks, semaphores or latches. */
+/** The words that error messages use for one kind of object, such as locks or latches. */
 export interface Words {
   readonly noun: string
   /** A sentence that says what is unknown during an outage. */
@@ -242,7 +242,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** The client was closed by `close()`, before the call or during its wait. */
+/** `close()` was called, before the call or during its wait. The client closes or is closed. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

@@ -50,7 +50,7 @@ export interface Requester {
   readonly label: string
 }
 
-/** Another client or an operator requests the release of a hold. */
+/** A client or an operator requests the release of a hold. */
 export interface ReleaseRequestedEvent extends HoldEvent {
   /**
    * The reason in the words of the requester; null if the requester gives no reason. Control characters are escaped,
@@ -68,7 +68,7 @@ export interface HoldfastEvents {
   released: (event: HoldEvent) => void
   /** A call found that another owner holds the lock, and begins to wait. */
   wait: (event: { readonly name: string }) => void
-  /** One request has renewed the leases of several holds; `holds` is their number. */
+  /** One request has renewed the leases of one or more holds; `holds` is their number. */
   renewed: (event: { readonly holds: number }) => void
   /**
    * A renewal, or a check of a fixed lease, was not confirmed. The lease is still valid for `remainingMs`, and the
@@ -89,14 +89,14 @@ export interface HoldfastEvents {
    */
   recovered: (event: RecoveredEvent) => void
   /**
-   * `requestRelease()` of another client, or `npx holdfast release --ask`, requests the release of a hold. The holder
-   * keeps the lock, and decides if it releases the lock. When the client emits this event, the signals
-   * `releaseRequested` of the hold's leases abort.
+   * `requestRelease()` of a client, or `npx holdfast release --ask`, requests the release of a hold. The holder keeps
+   * the lock, and decides if it releases the lock. When the client emits this event, the signals `releaseRequested` of
+   * the hold's leases abort.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
-   * A failure that no call reports: an outage, or a failed release in the background. Without a listener, the event has
-   * no effect, and never ends the process.
+   * A failure that no call reports, such as an outage or a failed release in the background. Without a listener, the
+   * event has no effect, and never ends the process.
    */
   error: (error: Error) => void
 }

@@ -70,7 +70,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    *
    * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a name with `}` must have
    * a `{` before the `}`
-   * @throws `InvalidArgumentError` for an invalid name
+   * @throws `InvalidArgumentError` for an invalid name or option
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)

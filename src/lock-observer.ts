@@ -53,7 +53,7 @@ export interface ReleaseObservation {
   ended(outcome: NonNullable<ReleaseFact['outcome']>, error?: unknown): void
 }
 
-/** One request of the watchdog, which renews several holds. */
+/** One request of the watchdog, which renews one or more holds. */
 export interface RenewalObservation {
   /** Called after the request was sent. */
   started(): void

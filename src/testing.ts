@@ -83,8 +83,8 @@ export interface MemoryServer {
 }
 
 /**
- * Creates a server for tests: locks and semaphores with leases, tokens, queues and messages, in the memory of this
- * process only. Create one for each test or one for each file.
+ * Creates a server for tests, in the memory of this process only. The server supports locks, semaphores, latches,
+ * barriers and elections. Create one for each test or one for each file.
  *
  * ```ts
  * const server = createMemoryServer({ virtualTime: true })

@@ -16,7 +16,8 @@ export interface FairMethods {
    * process at the head of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`, because one server must hold the
+   * queue
    */
   getFairLock(name: string, options?: GetLockOptions): Lock
 }

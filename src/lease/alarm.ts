@@ -18,8 +18,8 @@ export class Alarm {
   readonly #deadlines = new Deadlines<ExpiringHold>()
   #timer: Timer | undefined
   /**
-   * When the timer fires, in milliseconds on the monotonic clock; Infinity if no timer runs. No
-   * hold expires earlier.
+   * The time for which the timer is set, in milliseconds on the monotonic clock; Infinity if no
+   * timer runs. No hold expires earlier by this clock.
    */
   #at = Infinity
 

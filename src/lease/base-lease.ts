@@ -5,8 +5,8 @@ import { Printed } from '../kit/printed.ts'
 import type { StoredLease } from '../owner/lease-holder.ts'
 
 /**
- * The value of `#released` after an `unlock()` has ended the lease. A later `release()` of the lease then resolves with
- * false.
+ * The value of `#released` after an `unlock()`, perhaps of another task, has ended the lease. A later `release()` of
+ * the lease then resolves with false.
  */
 const ENDED = Promise.resolve(false)
 
@@ -56,10 +56,10 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
    * lock fails.
    *
    * @returns true if the lock was still held; for several locks, true if all of them were still held. False if a lease
-   * had been lost before. The loss is not an error here, so that a `release()` in a `finally` does not hide the error
-   * of the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release
-   * within `outageMs`. For several locks, rejects with `NotReleasedError` instead. The client then repeats the release
-   * in the background, and the hold ends with its lease at the latest.
+   * had ended before, for example by a loss. A loss is not an error here, so that a `release()` in a `finally` does not
+   * hide the error of the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm
+   * the release within `outageMs`. For several locks, rejects with `NotReleasedError` instead. The client then repeats
+   * the release in the background, and the hold ends with its lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#releaseOnce()
@@ -67,8 +67,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * For `await using`: like {@link release}, but rejects if a lease had been lost before. Does not
-   * reject if the lease has already reported the loss, or was released before.
+   * For `await using`: like {@link release}, but rejects if a lease had been lost before. Does not reject if the lease
+   * has already reported the loss, or after `release()`.
    */
   abstract [Symbol.asyncDispose](): Promise<void>
 
@@ -97,8 +97,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * Called when an `unlock()` has released this lease, perhaps in another task. Aborts the signal of the lease, because
-   * code may still rely on the lease.
+   * Called when an `unlock()` has released this lease, perhaps in another task. Aborts the signal if this was the last
+   * lease of its hold, because code may still rely on the lease.
    *
    * @internal
    */

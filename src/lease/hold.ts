@@ -45,7 +45,7 @@ export class Hold extends Linked<Hold> implements Dated {
   renewMs = 0
   /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
   readonly watched: number[] = []
-  /** When the first request was sent, or the hand-over without a request happened, on the monotonic clock. */
+  /** When the granted request was sent, or the hand-over without a request happened, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
   limitAt = Infinity
@@ -126,7 +126,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** The last proof of the lease, from the watchdog or from the stand-in. */
+  /** The proof that counts now. It may come from the stand-in. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
@@ -235,7 +235,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** Called when an `unlock()` has ended this hold, perhaps in another task. Aborts the signal. */
+  /** Called after an `unlock()`, perhaps of another task. Aborts the signal if this `unlock()` has ended the hold. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -76,9 +76,9 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Aborts with a `ReleaseRequestedError` when another client or an operator asks for the release of the lock. The
-   * lease continues, and the holder may ignore the request. When code first reads this property, the client subscribes
-   * to requests, which takes a moment. If no code has read this property, and the event `releaseRequested` has no
+   * Aborts with a `ReleaseRequestedError` when a client or an operator asks for the release of the lock. The lease
+   * continues, and the holder may ignore the request. When code first reads this property, the client subscribes to
+   * requests, which takes a moment. If no code has read this property, and the event `releaseRequested` has no
    * listener, the requester receives no confirmation.
    */
   abstract readonly releaseRequested: AbortSignal
@@ -86,7 +86,8 @@ export abstract class HeldLease extends BaseLease {
   /**
    * How long the lease is still valid without a renewal, in milliseconds; 0 if it is lost or released. The lease counts
    * from just before its request was sent. If the monotonic clock and the wall clock differ, the clock that leaves less
-   * time counts. The result is reduced by 1 % + 2 ms for drift, and by a margin of 5 % (at most 100 ms).
+   * time counts. The result is reduced by 1 % of the lease and 2 ms for drift. It is also reduced by a margin: 5 % of
+   * the lease, at most 100 ms.
    */
   remaining(): number {
     return this.released ? 0 : this.#hold.remainingMs()
@@ -96,7 +97,8 @@ export abstract class HeldLease extends BaseLease {
    * Throws if the lease is not valid. Call this method right before an important write. The check does not guarantee
    * that the write arrives in time, so pass the {@link token} with the write.
    *
-   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released
+   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released, `ClosedError`
+   * after `close()`
    */
   assertValid(): void {
     this.assertNotReleased()
@@ -110,10 +112,10 @@ export abstract class HeldLease extends BaseLease {
    * Extends the lease to at least `leaseMs` milliseconds from now, even a fixed lease. Never shortens the lease.
    *
    * @param leaseMs a positive whole number of milliseconds
-   * @returns rejects with {@link LeaseLostError} if the lock is no longer held. Rejects with {@link
-   * InvalidArgumentError} for an invalid time, a time beyond `maxHoldMs`, or a released lease. Rejects with
-   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the extension; the lease then stays as it
-   * was.
+   * @returns rejects with {@link LeaseLostError} if the lock is no longer held, or with `ClosedError` after `close()`.
+   * Rejects with {@link InvalidArgumentError} for an invalid time, a time beyond `maxHoldMs`, or a released lease.
+   * Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the extension; the lease is
+   * then valid only for as long as before.
    */
   async extend(leaseMs: number): Promise<void> {
     this.assertNotReleased()
@@ -127,8 +129,8 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. Does
-   * nothing for a released lease. Does not reject if {@link assertValid} or {@link extend} has already reported the
-   * loss. If the block throws too, JavaScript makes a `SuppressedError` of both errors.
+   * nothing after `release()`. Does not reject if {@link assertValid} or {@link extend} has already reported the loss.
+   * If the block throws too, JavaScript makes a `SuppressedError` of both errors.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.reported) return

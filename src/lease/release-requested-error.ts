@@ -2,8 +2,8 @@ import { HoldfastError } from '../errors.ts'
 import type { ReleaseRequestedEvent, Requester } from '../events.ts'
 
 /**
- * Another client or an operator asked the holder to release the lock soon. The signal `releaseRequested` of the
- * holder's leases aborts with this error.
+ * A client or an operator asked the holder to release the lock soon. The signal `releaseRequested` of the holder's
+ * leases aborts with this error.
  */
 export class ReleaseRequestedError extends HoldfastError {
   /** The fencing token of the hold. */

@@ -24,7 +24,7 @@ interface TimerEvents<H extends Renewed<H>> {
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
   readonly holds = new LinkedList<H>()
-  /** Checks holds again soon if the last request for them had no answer. */
+  /** Checks holds again soon if the last request for them failed. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: TimerEvents<H>
@@ -41,9 +41,10 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   /**
-   * Yields groups of these holds, each with the lease to request in milliseconds. A hold near its
-   * limit requests only the time until the limit. If the present lease already lasts until the
-   * limit, the hold requests a lease of 0, which only checks the hold.
+   * Yields groups of these holds, each with the lease to request in milliseconds. Leaves out the
+   * holds of other timers. A hold near its limit requests only the time until the limit. If the
+   * present lease already lasts until the limit, the hold requests a lease of 0, which only checks
+   * the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))

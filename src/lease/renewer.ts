@@ -1,6 +1,6 @@
 /**
- * The answer about one lease. `unknown` means that no answer came; the last proof of the lease then
- * still counts.
+ * The answer about one lease. `unknown` means that the request failed; the last proof of the lease
+ * then still counts.
  */
 export type RenewalAnswer =
   | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }

@@ -227,8 +227,8 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // If the lease has expired by the wall clock alone, the server could still confirm the lease. No answer came,
-        // so the hold is lost now.
+        // If the lease has expired by the wall clock alone, only an answer of the server could confirm the lease. The
+        // request failed, so the hold is lost now.
         hold.loseIfExpired()
       } else {
         hold.proved(answer.leaseMs, sentAt)

@@ -5,8 +5,8 @@ import { leaseBehind } from './base-lease.ts'
 
 /**
  * Runs the work, and then releases the lease even if the work has failed. If the lease ended before
- * this release, rejects with the reason of its end. If the work has failed too, its error is the
- * `cause` of that reason.
+ * this release, rejects with the reason of its end. If the work has failed too, its error is
+ * usually the `cause` of the rejection. Emits `error` if the release was not confirmed.
  */
 export async function workAndRelease<T>(
   handle: object,

@@ -39,7 +39,7 @@ export class FreeWatches {
   }
 
   /**
-   * Calls the listener each time the lock becomes free.
+   * Calls the listener when a check finds that the lock has become free.
    *
    * @returns a function that removes the listener
    */

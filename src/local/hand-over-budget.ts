@@ -31,9 +31,9 @@ const UNBROKEN_MS = 1_000
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends when other
- * clients get a chance. Without a limit, the client could hand the lock over forever. After its
- * turn, the client pauses for about as long as the turns of the other clients take.
+ * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends when other clients get a chance.
+ * Without a limit, the client could hand the lock over forever. After its turn, the client lets other clients ask
+ * first, for about as long as their turns take.
  *
  * Measured with `node bench/probes/lock/hand-over.mjs`.
  */
@@ -120,10 +120,9 @@ export class HandOverBudget {
   }
 
   /**
-   * True if the client no longer lets other clients ask first. The client may then forget this
-   * object.
+   * True if the client no longer lets other clients ask first. The client may then forget this object.
    *
-   * @param later called at the end of the pause if the result is false
+   * @param later called when the result may have become true, if the result is false now
    */
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs

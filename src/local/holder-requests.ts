@@ -73,8 +73,8 @@ export class HolderRequests {
   }
 
   /**
-   * Returns the signal that aborts when another client requests the release of the hold. The signal
-   * has already aborted if such a request came before.
+   * Returns the signal that aborts when a client requests the release of the hold. The signal has
+   * already aborted if such a request came before.
    */
   signalOf(hold: Hold): AbortSignal {
     let controller = this.#signals.get(hold)

@@ -34,7 +34,7 @@ export interface HeldEntry {
 /** A hold that `close()` ended. */
 export type CutOffHold = HeldEntry & HoldEvent
 
-/** One pending call: it waits for a lock, for permits, to lead, or for a latch. */
+/** One pending call: it waits for a lock, for permits, to lead, for a latch, or at a barrier. */
 export interface WaitingEntry {
   readonly name: string
   readonly kind: HeldKind

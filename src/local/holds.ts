@@ -38,7 +38,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the hold of a grant. The waiter's owner id then belongs to the hold.
+   * Makes the hold of a grant. The waiter's owner id then belongs to the hold. If there is no hold,
+   * and the retry budget is used up, rejects the waiter.
    *
    * @param leaseMs the lease that the server granted, in milliseconds
    * @returns null if the lease expired before the grant arrived, or if the waiter has no owner id
@@ -225,8 +226,8 @@ export class Holds extends HoldSet {
 }
 
 /**
- * True if the server reported this hold. Compares the tokens too, because a hand-over without a
- * request keeps the owner id.
+ * True if the server reported this hold: the owner id is the same, and the last token too if the
+ * server reported a token.
  */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)

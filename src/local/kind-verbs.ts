@@ -15,8 +15,8 @@ export interface KindVerbs
    */
   readonly listensWith?: object
   /**
-   * Called when a waiter settled before its first request. The client then gives up its place in
-   * the server's queue, if no other waiter needs the place.
+   * Called when a waiter settled without an owner id, usually before its first request. The client
+   * then gives up its place in the server's queue, if no other waiter needs the place.
    */
   stopWaiting?(): void
 }
@@ -28,7 +28,10 @@ export interface LockForVerbs {
   readonly rawName: string
   readonly remote: RemoteLock
   readonly services: { readonly clock: Clock }
-  /** The waiters of this client for the lock. `first` is the waiter that sends the next request. */
+  /**
+   * The waiters of this client for the lock. `first` is the waiter that usually sends the next
+   * request.
+   */
   readonly waiters: {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
@@ -48,9 +51,9 @@ export interface LockForVerbs {
 /** A kind of lock, with its requests and its renewal. */
 export interface RemoteKind extends HoldKind {
   /**
-   * Creates the requests of one lock; called once for each local lock. Undefined if the kind uses
-   * the requests of `RemoteLock`. If the result has no `handOver`, this client never hands over a
-   * lock of this kind.
+   * Creates the requests of one lock; called at most once for each local lock. Undefined if the
+   * kind uses the requests of `RemoteLock`. If the result has no `handOver`, this client never
+   * hands over a lock of this kind.
    */
   newVerbs?(lock: LockForVerbs): KindVerbs
   /**

@@ -232,8 +232,8 @@ export class RacingWaiter extends LocalWaiter {
 
   #cleanUp(): void {
     const { lock, request } = this
-    // A waiter without an owner id settled before it sent a request. `stopWaiting` then gives up the client's place in
-    // the server's queue, if no other waiter needs the place.
+    // A waiter without an owner id usually settled before it sent a request. `stopWaiting` then gives up the client's
+    // place in the server's queue, if no other waiter needs the place.
     if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonId(lock, this)

@@ -82,7 +82,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
-/** The last release of a hold. The server then frees the lock. */
+/** The last release of a hold. The server then ends the hold. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   /** When the last attempt was sent. Set only if waiters of this client are in a queue on the server. */

@@ -124,9 +124,8 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 /**
- * Hands the lock over to the waiter with one request. One synchronous step handles the answer. Only a
- * listener that this step calls can abort the waiter or close the client before the waiter has the
- * lock.
+ * Sends one request that hands the lock over to the waiter. If the turn of this client has ended,
+ * the server may free the lock instead. The waiter may settle before the answer arrives.
  */
 function handOver(
   lock: LocalLock,

@@ -16,13 +16,16 @@ export type WaiterAnswer = AcquireAnswer | HandOverAnswer | QueueAnswer | Reente
 
 /** The result of one request: the answer of the server, or no answer. */
 export interface RequestOutcome<A extends WaiterAnswer> {
-  /** The answer of the server. Null if no valid answer arrived. */
+  /**
+   * The answer of the server. Null if no valid answer arrived, or if replicas did not confirm the
+   * grant.
+   */
   readonly grant: A | null
   /** The moment just before the request was sent. The lease counts from this moment. */
   readonly sentAt: Moment
-  /** The pause before the next attempt, in milliseconds. 0 if an answer arrived. */
+  /** The pause before the next attempt, in milliseconds. 0 if there is a `grant`. */
   readonly pauseMs: number
-  /** True if no answer arrived, and the server may still have executed the request. */
+  /** True if `grant` is null, although the server may have executed the request. */
   readonly unknown: boolean
 }
 

@@ -4,7 +4,7 @@ import { oneLine } from '../kit/printable.ts'
 /** Asks a client to release the holds of these owners. */
 export interface RevocationRequest {
   readonly kind: 'request'
-  /** The id of the request. Only copies of the same message have the same id. */
+  /** The id of the request. All messages of one request have the same id. */
   readonly id: string
   readonly owners: readonly string[]
   readonly reason: string | null
@@ -22,7 +22,9 @@ interface RevocationAnswer {
 
 /** Text of other clients is cut to this many characters. */
 const MOST_CHARACTERS = 200
-/** Messages with more owners than this are ignored. No client of Holdfast sends such messages. */
+/**
+ * Messages with more owners than this are ignored, because they probably do not come from Holdfast.
+ */
 const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/

@@ -54,8 +54,8 @@ export class Revocations {
   }
 
   /**
-   * Returns the signal that aborts when another client requests the release of the hold. From now
-   * on, this client receives release requests.
+   * Returns the signal that aborts when a client requests the release of the hold. From now on,
+   * this client receives release requests.
    */
   signalOf(hold: Hold): AbortSignal {
     if (hold.live) this.#inbox.open()
@@ -150,8 +150,8 @@ function byClient(owners: readonly string[]): Map<string, string[]> {
 }
 
 /**
- * One request of this client to other clients. `done` resolves when each of these clients has
- * answered.
+ * One request of this client to other clients. `done` resolves when no answer is missing, or when
+ * this client closes.
  */
 class OpenRevocation {
   readonly done: Promise<void>
@@ -167,7 +167,8 @@ class OpenRevocation {
   }
 
   /**
-   * Called when a client has answered. Counts only the first answer of each client.
+   * Called when a client has answered, or does not listen. Counts only the first answer of each
+   * client.
    *
    * @param heard the number of owners of this client that heard the request
    */

@@ -30,8 +30,8 @@ export interface ClientConnection extends ServerConnection {
   /** The rule of the server for the names of locks. Undefined if the server accepts every name. */
   readonly nameRule?: NameRule | undefined
   /**
-   * The address for errors and logs, without a username and a password. Undefined if there are
-   * several servers.
+   * The address for errors and logs, without a username and a password. A list if there are several
+   * servers. Undefined for a server in memory.
    */
   readonly address?: string
   /** Closes all connections and other parts that were created for the client. */

@@ -29,7 +29,7 @@ export class ServerRenewer implements Renewer<Hold> {
     })
   }
 
-  /** @param holds one of the groups that `groups` returned */
+  /** @param holds holds of one group that `groups` returned */
   async renew(
     holds: readonly Hold[],
     leaseMs: number,

@@ -35,7 +35,7 @@ export interface HoldfastOptions {
   newDeployment?: boolean
   /**
    * The lease of acquisitions without a `leaseMs`, in milliseconds. Until the release, the watchdog renews the lease
-   * whenever a third of it has passed. If a process crashes, its locks stay held for at most this time.
+   * whenever a third of it has passed. If a process crashes, these locks stay held for at most this time.
    *
    * @default 30_000
    */
@@ -174,8 +174,9 @@ export interface LockOptions {
    * The longest wait, in milliseconds. After this time, the call rejects with `WaitTimeoutError`. `Infinity` means no
    * limit, even when the client has a `waitMs`. 0 is invalid.
    *
-   * In an outage, the call rejects with `RedisUnavailableError` after `waitMs`, or after 30 s without a `waitMs`. If
-   * the client has an `outageMs`, the call rejects after `waitMs` or `outageMs`, whichever is shorter.
+   * In an outage, the call rejects with `RedisUnavailableError` after `waitMs`, but at the latest after ten minutes.
+   * Without a `waitMs`, it rejects after 30 s. If the client has an `outageMs`, the call rejects after `waitMs` or
+   * `outageMs`, whichever is shorter.
    *
    * @default the `waitMs` of the client
    */

@@ -105,8 +105,8 @@ function readServer(one: unknown, what: string, defaultPort: number) {
 }
 
 /**
- * Reads the URL of one server in a list. Returns undefined for a URL with a database or a query, because a list would
- * ignore them.
+ * Reads the URL of one server in a list. Returns undefined for a URL with a query or a database other than 0, because a
+ * list would ignore them.
  */
 function urlOf(text: string): ReturnType<typeof readRedisUrl> {
   if (/\s/.test(text)) return undefined

@@ -50,8 +50,8 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const { rule, usual } = typeof given === 'function' ? or(given, undefined) : given
     return { name, rule, usual, label: `\`${prefix}${name}\`` }
   })
-  // JavaScript engines store the properties of a spread copy inside the object, where code reads them fast. The same is
-  // true for copies of `defaults`.
+  // JavaScript engines store the properties of a spread copy inside the object, where code reads them fast. So a spread
+  // makes `defaults` and its copies.
   const defaults: Record<string, unknown> = { ...rules }
   for (const { name, usual } of all) defaults[name] = usual
 

@@ -46,8 +46,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /** The number of acquisitions that are under way outside all frames. */
   #underWay = 0
   /**
-   * When the last acquisition without a lease ended, on the monotonic clock; -Infinity if there was
-   * none.
+   * When an acquisition last ended without a lease, on the monotonic clock; -Infinity if that never
+   * happened.
    */
   #gotNothingAt = -Infinity
   /**
@@ -75,8 +75,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the owner that the next acquisition re-enters: the explicit owner, or the owner of an
-   * enclosing frame that holds the lock. Undefined if there is no such owner.
+   * Returns the explicit owner. Without an explicit owner, returns the owner of an enclosing frame
+   * that holds the lock. Undefined if there is no such owner.
    */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit

@@ -15,8 +15,8 @@ export interface Granted {
    */
   readonly reserved?: number
   /**
-   * Gives the quorum a function that returns the lease of the hold. The quorum then repairs masters
-   * that lack the hold, until the hold ends. Undefined without a quorum.
+   * Gives the quorum a function that returns the lease of the hold. If masters lack the hold, the
+   * quorum repairs them until the hold ends. Undefined without a quorum.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -45,7 +45,7 @@ export interface LastHolder {
   readonly ttlMs?: number
   /** The number of waiters of a fair lock. Set only if the request did not join the queue. */
   readonly length?: number
-  /** The owner's position in the queue, from 1. Null if this request did not add the owner. */
+  /** The owner's position in the queue, from 1; usually null if the owner was there before. */
   readonly position?: number | null
   /** Set if the caller wants several locks, and another of these locks was unavailable. */
   readonly isOther?: true
@@ -91,7 +91,7 @@ export interface HeartbeatAnswer {
    */
   readonly ttlMs: number
   readonly lastToken: number
-  /** The owner at the head of the queue; '' if the queue is empty. */
+  /** The next owner in the queue, usually its head; '' if there is none. */
   readonly first: string
   /** The holder if the holder is an owner of this client; otherwise ''. */
   readonly granted: string
@@ -199,7 +199,7 @@ export interface LatchFacts {
   readonly waiters: number
   /**
    * The id of the round: the server's time in µs when the count was set. A later round has a higher
-   * id. Null if the latch is open, or if Redisson set the count.
+   * id. Null if the latch is open, or if the server stores no id. Redisson stores none.
    */
   readonly round: number | null
 }

@@ -19,7 +19,9 @@ type FailureKind =
 /** A retry after these kinds is pointless. After `refused`, the argument `permanent` decides. */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/** The failure of a call to a server. Users see this error only as the `cause` of another error. */
+/**
+ * The failure of a call to a server. Users usually see this error as the `cause` of another error.
+ */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 

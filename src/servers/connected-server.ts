@@ -31,8 +31,8 @@ export interface ConnectedServer {
    */
   readonly everUp: boolean
   /**
-   * Calls `onUp` after each new connection, even if it leads to another server. The returned
-   * function removes the callback.
+   * Calls `onUp` after each new connection, even if it leads to another server. A server in memory
+   * calls `onUp` after an outage. The returned function removes the callback.
    */
   onUp(onUp: () => void): () => void
   connect(): void

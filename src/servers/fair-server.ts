@@ -42,8 +42,8 @@ export interface FairServer {
 export interface RemoteFairLock {
   readonly rawName: string
   /**
-   * Acquires the lock if the owner is first, or confirms a grant to the owner. Otherwise the owner
-   * joins the queue, unless the ticket is null.
+   * Acquires the lock if it is free and the owner is first, or confirms a grant to the owner.
+   * Otherwise the owner joins the queue, unless the ticket is null.
    */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**

@@ -38,8 +38,8 @@ export interface LatchState {
   /** The count; 0 if the latch is open. */
   readonly count: number
   /**
-   * The id of the round. Holdfast gives each round a new id. Null if the latch is open or if
-   * Redisson set the count.
+   * The id of the round. Holdfast gives each round a new id. Null if the latch is open, or if the
+   * server stores no id. Redisson stores none.
    */
   readonly round: number | null
   /**

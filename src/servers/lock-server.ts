@@ -60,7 +60,7 @@ export interface LockServer extends ConnectedServer, Renewal {
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /**
    * Called when the client closes. Resolves when no release and no other background work is
-   * pending.
+   * pending. A quorum does not wait for a minority of masters that is down.
    */
   quiet(): Promise<void>
 }

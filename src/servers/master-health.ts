@@ -10,8 +10,8 @@ export interface MasterHealth {
    */
   readonly state: 'votes' | 'behind' | 'rests' | 'unmarked' | 'refuses' | 'unreachable'
   /**
-   * How long until the master votes, in milliseconds; 0 if it votes now. Infinity if the master refuses or is
-   * unreachable.
+   * How long until the master votes, in milliseconds; 0 if it votes now. For `unmarked`, how long its rest will take.
+   * Infinity if the master refuses or is unreachable.
    */
   readonly restsForMs: number
   /** The number of held leases of this client that the master lacks; 0 if the master refuses or is unreachable. */

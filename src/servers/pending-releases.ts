@@ -25,7 +25,7 @@ interface PendingRelease {
    * clock; 0 if no request is delayed.
    */
   readonly untilMs: number
-  /** The longest lease that a delayed request could get, in milliseconds. */
+  /** How long to repeat the release after `untilMs`, in ms: usually the longest possible lease. */
   readonly leaseMs: number
   /** Earliest time of the first release, in ms on the monotonic clock; at once by default. */
   readonly fromMs?: number

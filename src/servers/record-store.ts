@@ -26,7 +26,7 @@ export interface RecordStore extends ConnectedServer {
    * @param names names without duplicates
    * @param callMs how long the call may take, in milliseconds. After this time the call fails, and
    * the store sends no change for this call. The `CallFailure` is `unknown` if the server may have
-   * stored the change; otherwise `unsent`
+   * stored the change; otherwise `unsent`. A store in memory ignores this limit
    * @param change receives one record for each name. A new record has no parts. Returns the answer,
    * and the messages that the store publishes after the change
    */

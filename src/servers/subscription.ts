@@ -1,7 +1,7 @@
 /** A listener, which receives messages until `stop()` is called. */
 export interface Subscription {
   /**
-   * True if the server has confirmed the subscription. From then on the listener misses no message.
+   * True while the server has confirmed the subscription. The listener then receives each message.
    */
   readonly confirmed: boolean
   stop(): void

@@ -24,8 +24,8 @@ export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
  * Reads the wire format from the report of a client.
  *
  * @param about the JSON that the client reports about itself
- * @returns null if the client reported no wire format. Clients of version 1 work together with such
- * a client
+ * @returns null if the client reported no valid wire format. Clients of version 1 work together
+ * with such a client
  */
 export function readWireFormat(about: string | null): WireFormat | null {
   try {

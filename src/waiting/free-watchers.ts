@@ -66,8 +66,8 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
 }
 
 /**
- * One listener of `onFree()`. The watch calls the listener each time the lock becomes free. If the
- * first check finds a free lock, the watch does not call the listener.
+ * One listener of `onFree()`. The watch calls the listener when a check finds that the lock has
+ * become free. If the first check finds a free lock, the watch does not call the listener.
  */
 export class FreeListener<S> implements FreeWatcher<S> {
   readonly keepsAlive = false

@@ -34,7 +34,9 @@ interface FreeEvents<H> {
   mayBeFree(hint?: H): void
 }
 
-/** Listens for releases by other clients, while a waiter of one local lock needs the lock. */
+/**
+ * Listens for releases of one lock, while a waiter or a free watch of this client needs the lock.
+ */
 export class ReleaseListener<H = Hint> {
   readonly #host: FreeEvents<H>
   #source: object | undefined

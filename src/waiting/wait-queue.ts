@@ -64,7 +64,7 @@ export class WaitQueue {
     return some
   }
 
-  /** The first waiter of the queue. This waiter sends the next request. */
+  /** The first waiter of the queue. Usually this waiter sends the next request. */
   get first(): Waiter | undefined {
     return this.#queue.first
   }

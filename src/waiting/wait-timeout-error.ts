@@ -2,8 +2,8 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock or the permits were not available within `waitMs`. The call holds nothing, and the server stores nothing for
- * the call. An outage never causes this error.
+ * The lock or the permits were not available within `waitMs`. The call holds nothing, and no longer waits. An outage
+ * never causes this error.
  */
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */

@@ -71,8 +71,8 @@ export interface Sight {
 export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
- * One acquisition in progress. It settles once: by a grant, its wait timeout, an abort or a failure. If a grant arrives
- * later, the client releases the lock.
+ * One acquisition in progress. It settles once, for example by a grant, its wait timeout, an abort or a failure. If a
+ * grant arrives later, the client releases the lock.
  */
 export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
@@ -86,7 +86,7 @@ export abstract class Waiter extends Linked<Waiter> {
   waitsHere = false
   /** True if the client has emitted `wait` for this waiter. */
   announced = false
-  /** The owner id of the waiter's requests; undefined before the first request, and after a grant. */
+  /** The owner id of the waiter's requests; undefined if it has none, usually before a request and after a grant. */
   wireOwner: string | undefined
   /** True if the queue on the server may contain `wireOwner`. */
   queued = false

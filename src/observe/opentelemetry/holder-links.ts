@@ -5,8 +5,8 @@ import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
 /**
- * The interval between two checks of all waits, in milliseconds. A shorter wait causes no request,
- * because its link is not worth a request.
+ * The interval between two checks of all waits, in milliseconds. A wait that is shorter than this
+ * interval causes no request.
  */
 const LOOK_EVERY_MS = 50
 /** The longest delay before a span is ended, and the time limit of one request, in milliseconds. */
