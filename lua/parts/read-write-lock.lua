@@ -11,7 +11,8 @@
 --            holds another side of the lock, the member is the owner, in either queue. The score of an owner that holds
 --            the upgradable lock and waits to write is 3.
 -- `alive`    hash: member of either queue -> the server time in ms until which its place counts.
--- `phase`    string with an expiry: exists while the readers that waited when a writer released go before the writers.
+-- `phase`    string with an expiry, set if readers wait when a write hold ends. While it exists, no plain reader waits
+--            for the queue of the writers. It is deleted when no reader waits any more.
 
 -- If a lock has no field `mode`, it is not a read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'

@@ -99,8 +99,8 @@ local function waitsNoMore(keys, client)
   end
 end
 
--- Called when a waiter of a client has its permits. If this was the last waiter of the client, removes the place.
--- Otherwise the next waiter asks soon, so the place counts for `forMs` more.
+-- Called when a waiter of a client has its permits, or wants more permits than exist. If this was the last waiter of the
+-- client, removes the place. Otherwise the next waiter asks soon, so the place counts for `forMs` from now.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)

@@ -99,8 +99,8 @@ const readOptions = shape(SUBJECT, CLIENT_OPTIONS)
 const readRedisOptions = shape(SUBJECT, REDIS_OPTIONS)
 
 /**
- * The end of the error if the options have no `redis`. The user may have passed a client or the
- * options of Redis instead.
+ * The end of the error for an unknown option, if the options have neither `redis` nor `masters`. The
+ * user may have passed a client or the options of Redis instead.
  */
 const GIVEN_AS_REDIS =
   ' Give a URL, ioredis options or a client as `redis`: new Holdfast({ redis: ... }).'

@@ -141,8 +141,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
    * share an async context. A count of the calls would not help, because only the last `unlock()`
    * would show that there was one call too many.
    *
-   * There is no doubt if only one task uses the object. Then no other acquisition by this object is
-   * under way, or ends without a lease, between the call for the lease and the `unlock()`.
+   * There is no doubt if one task calls `lock()` and then `unlock()`. Between these calls, no other
+   * acquisition by this object may be under way or fail.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined

@@ -1,6 +1,6 @@
 import type { Attempt } from './requests.ts'
 
-/** How long the server keeps a waiter's place after each request, in milliseconds. */
+/** The longest time for which the server keeps a waiter's place after a request, in milliseconds. */
 export const WAITING_MS = 3_000
 
 /**

@@ -40,7 +40,7 @@ export interface HistoryEntry {
    */
   readonly at: number
   readonly event: HistoryEvent
-  /** The key of the lock, the name that `nameOf` returned, or the address of a server. */
+  /** The key of the lock, the name that `nameOf` returned, or the address of a server. Empty for `dropped`. */
   readonly name: string
   /**
    * True if `name` comes from `nameOf` and is not the key of the lock. Several locks may have such

@@ -45,8 +45,8 @@ export interface HolderRow {
 /** One waiter: a place in a queue, or a client that waits without a place. */
 export interface WaiterRow {
   /**
-   * The owner id, `<clientId>:<owner>`, for a place in a queue. Only the client id for other
-   * waiters.
+   * The owner id, `<clientId>:<owner>`, for a waiter of a fair lock. Usually only the client id for
+   * other waiters.
    */
   readonly owner: string
   readonly process: ProcessFacts | null

@@ -5,8 +5,8 @@ import type { RemoteFairLock } from '../../servers/fair-server.ts'
 
 /**
  * Confirms a grant, so that the hold lasts for `leaseMs` milliseconds instead of the claim window.
- * If the request fails, the client repeats the request while the hold lasts. Without an answer, the
- * hold is lost at the end of the claim window.
+ * If the request fails, the client sends renewals while the hold lasts, until one is confirmed or the
+ * retry budget is used up. Without an answer, the hold is lost at the end of the claim window.
  *
  * @param longestCallMs the longest time limit of one request, in milliseconds
  */

@@ -146,11 +146,11 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * acquisition of the owner. A multi-lock releases each of its locks, even when the release of another lock fails. The
    * `unlock()` of a multi-lock releases only acquisitions of the whole multi-lock.
    *
-   * The object may have one lost and one held acquisition. If the loss came after the call of `lock()` for the held
-   * acquisition, two tasks use the object. `unlock()` then rejects with the loss and releases nothing. After an earlier
-   * loss, `unlock()` releases the held acquisition. It also aborts the signal of this acquisition, because another task
-   * may rely on it. If nothing is held, `unlock()` rejects with the earliest remembered loss. The object remembers a
-   * loss for another `leaseMs`, and the last loss for at least an hour.
+   * The object may have a lost acquisition and a held acquisition. If the call for the held acquisition came before the
+   * loss, two tasks use the object. Then `unlock()` rejects with the loss and releases nothing. If the loss came first, `unlock()` releases the
+   * held acquisition. If its hold then ends, its signal aborts, because another task may rely on the hold. If nothing is
+   * held, `unlock()` rejects with the earliest remembered loss. The object remembers a loss for another `leaseMs`, and
+   * the last loss for at least an hour.
    *
    * @returns resolves when Redis has confirmed the release. Rejects with `NotHeldError` if there is no acquisition, and
    * with `LeaseLostError` if the lease was lost before the call. Rejects with `RedisUnavailableError` or

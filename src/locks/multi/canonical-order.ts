@@ -26,8 +26,8 @@ export async function inCanonicalOrder<T extends OfLock>(
     await Promise.all(
       [...registries].map(async ([node, { limits, clock }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
-        // The client ignores a failure here, because the later request for the lock reports the
-        // failure.
+        // The client usually ignores a failure here, because the later request for the lock reports
+        // the failure.
         const askedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)

@@ -132,7 +132,7 @@ class Side extends HoldfastLock {
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
   }
 
-  /** Ends all holds of this side that exist at the time of the call. */
+  /** Ends all holds of this side that exist at the time of the call. A hold of the upgradable lock counts as reading. */
   override async forceUnlock(): Promise<boolean> {
     const failed = 'not confirmed to be unlocked by force'
     const holders = this.#ownHolders(await this.#facts(failed))

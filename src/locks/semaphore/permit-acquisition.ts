@@ -49,7 +49,7 @@ export function startAcquisition(
 /**
  * Waits for the acquisition.
  *
- * @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time
+ * @returns the lease of the permits; rejects with `WaitTimeoutError` if they are not acquired in time
  */
 export async function acquiredInTime(
   { lock, acquiring }: StartedAcquisition,

@@ -37,7 +37,8 @@ export class StuckTime {
   }
 
   /**
-   * Called when a timer starts. Checks after {@link LOOK_MS} if calls wait, and if so, once more.
+   * Called when a timer starts. Checks after {@link LOOK_MS} whether calls wait. Warns if calls waited
+   * at two checks, and no code called `advance()` in between.
    */
   checkSoon(): void {
     if (this.#isChecking || this.#hasWarned) return

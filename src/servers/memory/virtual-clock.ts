@@ -22,7 +22,10 @@ const LEAST_MS = 1
  */
 const QUIET_TURNS = 3
 
-/** `advance()` waits until all work is idle, but at most for this many turns of the event loop. */
+/**
+ * `advance()` waits at its start and after each timer until all work is idle. Each of these waits lasts
+ * for at most this many turns of the event loop.
+ */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {

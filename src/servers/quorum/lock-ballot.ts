@@ -83,7 +83,7 @@ export abstract class GrantBallot<
     return this.count('granted') >= this.all.size.majority
   }
 
-  /** True if a master has granted the hold, or may still grant it. */
+  /** True if a master has granted the hold, or if votes are missing. A failed vote is no grant here. */
   protected get isOpen(): boolean {
     return !this.areAllIn || this.count('granted') > 0
   }

@@ -25,7 +25,7 @@ export interface ReadOptions {
   open(): Inspection
 }
 
-/** @throws `InvalidArgumentError` for invalid options, with the given value */
+/** @throws `InvalidArgumentError` for an invalid option. The message never contains a password */
 export function readCommonOptions(
   values: Parameters<typeof readWhere>[0] & {
     'key-prefix': string

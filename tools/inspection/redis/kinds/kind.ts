@@ -26,7 +26,7 @@ export interface ForceRun {
 }
 
 /**
- * The rights that one kind of lock needs. A test compares these rights with docs/reference/keys.md.
+ * The rights that one kind of lock needs. A test compares these rights with docs/reference/acl.md.
  */
 export interface Needs {
   readonly kind: string
