@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => told.stop())
 
 test('a grant whose reply is lost is one acquisition, and is reported when it is settled', async () => {
-  const client = rig.client({ outageMs: 300 })
+  const client = rig.client({ outageMs: 1_500 })
   await client.getLock('warm').using(() => {})
   rig.proxy.onNextRequest(SHA.acquire, 'cutAfter')
   const dropping = rig.proxy.dropReplies({ only: 'commands' })
@@ -118,7 +118,7 @@ test('each fact has one end, and each grant has one hold unless it re-enters, wh
 
 test('with independent masters, each acquisition, hold and release is one fact, and renewals emit facts', async () => {
   const masters = await Cluster.start(3)
-  const client = masters.client({ leaseMs: 900 })
+  const client = masters.client({ leaseMs: 2_400 })
   const lease = await client.getLock('it').lock()
   await eventually(() => told.of('renew').some(({ renewed }) => renewed === 1))
   await lease.release()

@@ -43,19 +43,19 @@ describe('an acquisition', () => {
 
   test('a client with a short lease gives the replicas half of that lease by default', async () => {
     const [first] = rig.replicas
-    const client = rig.client({ replicas: 2 }, { leaseMs: 800 })
+    const client = rig.client({ replicas: 2 }, { leaseMs: 1_600 })
     await granted(await client.getLock('it').tryLock()).release()
     first.pause()
     const { error } = await outcome(client.getLock('it').tryLock())
     expect(error).toBeInstanceOf(NotDurableError)
-    expect(error).toMatchObject({ timeoutMs: 400, confirmed: 1 })
+    expect(error).toMatchObject({ timeoutMs: 800, confirmed: 1 })
     first.resume()
     await isFree('it')
   })
 
   test('an acquisition without enough replicas in time is undone once and rejects', async () => {
     const [first] = rig.replicas
-    const client = rig.client({ replicas: 2, timeoutMs: 200 })
+    const client = rig.client({ replicas: 2, timeoutMs: 800 }, { commandTimeoutMs: 5_000 })
     const diary = new Diary(client)
     first.pause()
     const { error } = await outcome(client.getLock('it').tryLock())
@@ -66,10 +66,10 @@ describe('an acquisition', () => {
       wanted: 2,
       confirmed: 1,
       connected: 2,
-      timeoutMs: 200,
+      timeoutMs: 800,
     })
     expect(String(error)).toContain(
-      '"it": not acquired: 2 replicas had to confirm it within 200 ms',
+      '"it": not acquired: 2 replicas had to confirm it within 800 ms',
     )
     await isFree('it')
     expect(rig.proxy.count(SHA.release)).toBe(1)
@@ -85,7 +85,7 @@ describe('an acquisition', () => {
     'with one answer of two replicas, and $wanted wanted, an acquisition is granted: $has',
     async (one) => {
       const [first] = rig.replicas
-      const client = rig.client({ replicas: one.wanted, timeoutMs: one.has ? 5_000 : 200 })
+      const client = rig.client({ replicas: one.wanted, timeoutMs: one.has ? 5_000 : 800 })
       first.pause()
       const { value, error } = await outcome(client.getLock('it').tryLock())
       expect(value !== undefined).toBe(one.has)

@@ -73,7 +73,7 @@ describe.each(Object.entries(kinds))('%s', (_, acquire) => {
 })
 
 test('several locks of one request share one WAIT', async () => {
-  const client = rig.client({ replicas: 2 })
+  const client = rig.client({ replicas: 2 }, { commandTimeoutMs: 5_000 })
   const multi = client.getMultiLock(...['one', 'two', 'three'].map((name) => client.getLock(name)))
   const lease = await multi.lock()
   await lease.release()
@@ -148,7 +148,7 @@ describe('permits', () => {
 
 describe('several calls of one client', () => {
   test('a waiter of the same client receives no hand-off, and its acquisition is confirmed', async () => {
-    const client = rig.client({ replicas: 2 })
+    const client = rig.client({ replicas: 2 }, { commandTimeoutMs: 5_000 })
     const lock = client.getLock('it')
     const first = await lock.lock()
     const [second, third] = [lock.lock(), lock.lock()]
@@ -163,7 +163,7 @@ describe('several calls of one client', () => {
   })
 
   test('a re-entry needs no confirmation', async () => {
-    const client = rig.client({ replicas: 2, timeoutMs: 250 })
+    const client = rig.client({ replicas: 2, timeoutMs: 2_000 })
     const lock = client.getLock('it')
     await lock.using(async () => {
       rig.replicas[0].pause()

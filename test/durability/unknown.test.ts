@@ -2,6 +2,7 @@ import { ClosedError, RedisUnavailableError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { granted, outcome, SHA } from '../support/fault-rig.ts'
 import type { Action, ProxyConnection, ProxyRequest } from '../support/proxy.ts'
+import { warm } from '../support/warm.ts'
 import { isWait, replicatedRig } from './rig.ts'
 
 const rig = replicatedRig()
@@ -26,7 +27,7 @@ describe.each([
   test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate'] as Action[])(
     'the fault "%s" costs no lock, and leaves no lock',
     async (action) => {
-      const client = rig.client({ replicas: 2, timeoutMs: 500 })
+      const client = rig.client({ replicas: 2, timeoutMs: 1_000 })
       const warm = granted(await eventually(() => client.getLock('warm').tryLock()))
       await warm.release()
       const trap = rig.proxy.onNextRequest(match, action)
@@ -56,7 +57,7 @@ test.each(['tryLock', 'lock'] as const)(
 )
 
 test('with "all", an acquisition rejects as in an outage if the master does not report its replicas', async () => {
-  const client = rig.client({ replicas: 'all' }, { outageMs: 800 })
+  const client = rig.client({ replicas: 'all' }, { outageMs: 1_500 })
   rig.proxy.answer(({ args }) => args[0] === 'replication', '+role:master\r\n')
   const { error } = await outcome(client.getLock('it').tryLock())
   expect(error).toBeInstanceOf(RedisUnavailableError)
@@ -81,7 +82,7 @@ test('a release whose reply is lost after a shortfall does not end the hold of a
 
 describe('while WAIT is under way', () => {
   test('an abort during WAIT rejects at once, and the granted lock is released once', async () => {
-    const client = rig.client({ replicas: 2, timeoutMs: 15_000 })
+    const client = rig.client({ replicas: 2, timeoutMs: 15_000 }, { commandTimeoutMs: 5_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const abort = new AbortController()
     const waiting = outcome(client.getLock('it').lock({ signal: abort.signal }))
@@ -106,12 +107,13 @@ describe('while WAIT is under way', () => {
 
   test('a call whose time ends during WAIT reports the missing confirmation, and leaves no lock', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
+    await warm(client)
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
-    const waiting = outcome(client.getLock('it').tryLock(300))
+    const waiting = outcome(client.getLock('it').tryLock(1_000))
     await trap.seen
     const { error } = await waiting
     expect(error).toBeInstanceOf(RedisUnavailableError)
-    expect(String(error)).toContain('not acquired within 300 ms')
+    expect(String(error)).toContain('not acquired within 1000 ms')
     expect(String(error)).toContain('the replicas had not confirmed it yet')
     await eventually(() => free('it'))
   })

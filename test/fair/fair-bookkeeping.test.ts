@@ -70,7 +70,7 @@ test('a client keeps nothing of a wait that is over, however the wait ended', as
 })
 
 test('the client leaves its inbox and stops its heartbeat soon after its last wait', async () => {
-  const client = rig.client()
+  const client = rig.client({ commandTimeoutMs: 5_000 })
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)

@@ -21,7 +21,8 @@ const passed = (name: string, from: string) =>
 /** A client that is connected, so that a trap springs at what the test is about. */
 async function warmClient(commandTimeoutMs = 200, outageMs = 4_000): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs, outageMs })
-  await granted(await client.getFairLock('warm').tryLock()).release()
+  // On a busy machine the first connection may take longer than a short `outageMs`.
+  await eventually(async () => granted(await client.getFairLock('warm').tryLock()).release())
   return client
 }
 
@@ -82,8 +83,7 @@ describe('a request to queue', () => {
     leaving.abort()
     expect((await trying).error).toBe(leaving.signal.reason)
     await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
-    await rig.proxy.replay(request)
-    expect(await rig.exists('it')).toBe(true)
+    expect(await rig.proxy.replay(request)).toContain('granted')
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: SOON_MS })
   })
 
@@ -97,8 +97,7 @@ describe('a request to queue', () => {
     leaving.abort()
     await trying
     await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
-    await rig.proxy.replay(request)
-    await rig.queued('it', 1)
+    expect(await rig.proxy.replay(request)).toContain('queued')
     await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
     await held.release()
   })
@@ -167,7 +166,8 @@ describe('the request that confirms a grant', () => {
   })
 
   test('the holder learns from the answer to its confirmation that the lock is gone', async () => {
-    const client = await warmClient()
+    // The confirmation is not sent again while it is held back.
+    const client = await warmClient(5_000)
     const held = await rig.witness().getFairLock('it').lock()
     const pending = client.getFairLock('it').lock()
     await rig.hears(client)
@@ -241,7 +241,7 @@ describe('a release', () => {
   })
 
   test('a release that got no answer for `outageMs` hands the lock off after the outage', async () => {
-    const client = await warmClient(150, 300)
+    const client = await warmClient(200, 1_000)
     const lease = await client.getFairLock('it').lock()
     const pending = rig.witness().getFairLock('it').lock()
     await rig.queued('it', 1)
@@ -375,7 +375,7 @@ test('the next waiter acquires the lock at once when the waiter before it leaves
   await rig.queued('it', 3)
   const [head = ''] = await rig.queue('it')
   // The grant is made, and its message is on the way, when the first one leaves.
-  const slow = rig.proxy.delay(300, { only: 'subscriber', direction: 'toClient' })
+  const slow = rig.proxy.delay(2_000, { only: 'subscriber', direction: 'toClient' })
   await held.release()
   leaving.abort()
   await gone

@@ -3,6 +3,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { takes } from '../support/takes.ts'
+import { warm } from '../support/warm.ts'
 
 /** Connections that break, fall silent, or lead to a server that has forgotten everything. */
 const rig = faultRig()
@@ -53,9 +54,11 @@ describe('the connection for messages', () => {
   })
 
   test('heartbeats deliver the grants when the connection cannot be restored', async () => {
-    const { held, first, second } = await scene()
+    // The connection for commands stays: no answer is given up.
+    const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 5_000 }))
     // New connections come as far as their greeting, but none gets to subscribe.
-    rig.proxy.blackHole({ only: ({ index }) => index > 1, onHeal: 'drop' })
+    const known = rig.proxy.connections.length
+    rig.proxy.blackHole({ only: ({ index }) => index >= known, onHeal: 'drop' })
     rig.proxy.cut('subscriber')
     await held.release()
     const both = Promise.all([first, second].map(async (one) => (await one).release()))
@@ -162,7 +165,7 @@ describe('a server that fails', () => {
   })
 
   test('the waiters are served once each after the server restarts empty', async () => {
-    const { held, first, second } = await scene()
+    const { held, first, second } = await scene(rig.client({ outageMs: 20_000 }))
     await rig.server.restart()
     const released = held.release().catch(() => false)
     const tokens = await within(
@@ -181,7 +184,7 @@ describe('a server that fails', () => {
   })
 
   test('the waiters keep their order when the server hangs for longer than a place is kept', async () => {
-    const { held, first, second } = await scene()
+    const { held, first, second } = await scene(rig.client({ outageMs: 20_000 }))
     rig.server.pause()
     atEnd(() => rig.server.resume(), { beforeCheck: true })
     await pause(3_100) // longer than places are kept, which is the subject
@@ -211,7 +214,7 @@ describe('an outage', () => {
   test.each(
     Object.entries(outages).flatMap(([what, strike]) => [
       { what, strike, state: 'that has sent no request yet', waitMs: 400 },
-      { what, strike, state: 'that queues', waitMs: 1_200 },
+      { what, strike, state: 'that queues', waitMs: 1_800 },
       { what, strike, state: 'that queues', waitMs: 3_000 },
     ]),
   )(
@@ -255,14 +258,16 @@ describe('an outage', () => {
   })
 
   test('all waiters get an error when the outage is longer than `outageMs`, and no place stays', async () => {
-    const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
+    const outageMs = 1_500
+    const client = rig.client({ commandTimeoutMs: 200, outageMs })
+    await warm(client)
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
     const lock = client.getFairLock('it')
     const pending = [1, 2, 3, 4].map(() => outcome(lock.lock()))
     await rig.queued('it', 4)
     rig.proxy.refuse()
     rig.proxy.cut()
-    const ends = await within(CLAIM_MS + 600 + 2 * NOISE_MS, Promise.all(pending))
+    const ends = await within(CLAIM_MS + outageMs + 2 * NOISE_MS, Promise.all(pending))
     for (const { error } of ends) expect(error).toMatchObject(UNAVAILABLE)
     await rig.proxy.heal()
     await rig.queued('it', 0)

@@ -5,7 +5,7 @@ import * as scripts from '../support/scripts.ts'
 const rig = faultRig()
 
 test('a heartbeat that runs after the request of its waiter was granted does not queue the holder again', async () => {
-  const client = rig.client({ commandTimeoutMs: 2_000 })
+  const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
   const plain = await rig.witness().getLock('it').lock()
   const lock = client.getFairLock('it')
   const first = lock.lock()

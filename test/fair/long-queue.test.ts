@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import { warm } from '../support/warm.ts'
 
 /** The cost of thousands of waiters in one client. Each waiter is served. */
 const rig = faultRig()
@@ -167,7 +169,9 @@ test('the heartbeat finds a grant whose message was lost, even for a waiter far 
 
 describe('thousands of waiters that begin at the same time', () => {
   test('waiters of a client that is not connected yet get their places with about one request each', async () => {
-    const client = rig.client({ commandTimeoutMs: 500, outageMs: 5_000 })
+    // The client makes and sends thousands of requests in this time.
+    const limits = { commandTimeoutMs: atLoad(500), outageMs: atLoad(5_000) }
+    const client = rig.client(limits)
     const size = 3_000
     const { held } = await crowd(client, size)
     // If the calls block the event loop for longer than `commandTimeoutMs`, the first waiters request
@@ -180,7 +184,7 @@ describe('thousands of waiters that begin at the same time', () => {
 
   test('all waiters get an error in an outage, even waiters that have sent no request yet', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 1_000 })
-    await granted(await client.getFairLock('warm').tryLock()).release()
+    await warm(client)
     rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
     const lock = client.getFairLock('it')
     const { ends } = waits(client, 1_000)

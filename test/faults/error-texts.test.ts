@@ -3,7 +3,8 @@ import { LateGrant } from '../../src/servers/call-failure.ts'
 import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import { RetryBudget } from '../../src/waiting/retry-budget.ts'
-import { faultRig, granted, outcome } from '../support/fault-rig.ts'
+import { faultRig, outcome } from '../support/fault-rig.ts'
+import { warm } from '../support/warm.ts'
 
 const rig = faultRig()
 
@@ -24,7 +25,7 @@ test('the error of an outage contains the address of the server, and no login', 
   const { host, port } = rig.proxy
   const redis = { host, port, username: 'app', password: 'secret' }
   const client = rig.client({ redis, outageMs: 600 } as object)
-  await granted(await client.getLock('warm').tryLock()).release()
+  await warm(client)
   const hole = rig.proxy.blackHole({ onHeal: 'drop' })
   const { error } = await outcome(client.getLock('it').lock())
   expect(error).toMatchObject(UNAVAILABLE)

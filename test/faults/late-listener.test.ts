@@ -8,7 +8,7 @@ const BEFORE_FALLBACK_MS = 3_000
 
 // A release between the refusal and the begin of listening sends its message too early.
 test('a waiter checks once more after it began to listen, even beside a listener of its client', async () => {
-  const lock = rig.client().getLock('it')
+  const lock = rig.client({ commandTimeoutMs: 5_000 }).getLock('it')
   const held = await rig.witness().getLock('it').lock()
   const stop = lock.onFree(() => undefined)
   await rig.listening('it')

@@ -34,7 +34,7 @@ class Told {
 }
 
 function newClient(options: HoldfastOptions): Holdfast {
-  const client = new Holdfast({ commandTimeoutMs: 300, ...options })
+  const client = new Holdfast({ commandTimeoutMs: 1_000, ...options })
   atEnd(() => client.close(), { beforeCheck: true })
   return client
 }
@@ -112,7 +112,7 @@ test('a refused login is an outage, and its error has the words of the server an
   const { host, port } = server
   const client = newClient({
     redis: { host, port, username: 'app', password: 'wrong' },
-    outageMs: 500,
+    outageMs: 1_500,
   })
   const told = new Told(client)
   await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
@@ -126,13 +126,13 @@ test('a refused login is an outage, and its error has the words of the server an
 
 test('a server that hangs is an outage until it answers', async () => {
   const server = await startRedis()
-  const client = newClient({ redis: server.url, outageMs: 1_000 })
+  const client = newClient({ redis: server.url, commandTimeoutMs: 600, outageMs: 1_200 })
   await isConnected(client)
   const told = new Told(client)
   server.pause()
   await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   await eventually(() => told.outages.length > 0)
-  expect(told.outages[0]?.error.message).toMatch(/gives no answer: no answer within 300 ms/)
+  expect(told.outages[0]?.error.message).toMatch(/gives no answer: no answer within 600 ms/)
   await never(() => told.recovered.length > 0 || told.outages.length > 1, 1_500)
   server.resume()
   await eventually(() => told.recovered.length > 0)
@@ -149,7 +149,7 @@ test('a server that loads its data is an outage until it is ready, even when no 
     if (isLoading) return '-LOADING Redis is loading the dataset in memory\r\n'
     return verb === 'PING' ? '+PONG\r\n' : '*2\r\n$7\r\ngranted\r\n:5\r\n'
   })
-  const client = newClient({ redis: { host, port }, outageMs: 500 })
+  const client = newClient({ redis: { host, port }, outageMs: 1_000 })
   const told = new Told(client)
   await client.getLock('it').lock()
   isLoading = true

@@ -13,7 +13,7 @@ const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' }
 
 describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
   test('a wait shorter than a round trip returns null, and leaves nothing behind', async () => {
-    rig.proxy.delay(30)
+    rig.proxy.delay(130)
     const client = rig.client({ commandTimeoutMs: 2_000 })
     await granted(await client[kind]('warm').tryLock()).release()
     for (const waitMs of [1, 10, 30]) {
@@ -66,7 +66,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
 test('a majority of masters counts as down only when it is silent for longer than usual', async () => {
   const cluster = await Cluster.start(3)
   const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
-  const delays = proxies.map((proxy) => proxy.delay(20))
+  const delays = proxies.map((proxy) => proxy.delay(120))
   const urls = proxies.map(({ url }) => url)
   const client = cluster.client({ commandTimeoutMs: 2_000 }, urls)
   await granted(await client.getLock('warm').tryLock()).release()

@@ -107,13 +107,14 @@ test('the warning says how the lease ends: by its `maxHoldMs`, by its fixed time
 })
 
 test('a lease that is released or lost in time, or has no `heldWarningMs`, causes no warning', async () => {
-  const [client, silent] = [newClient(), newClient({})]
+  // Each hold is much shorter than this time, and all of them together are longer.
+  const [client, silent] = [newClient({ heldWarningMs: 1_000 }), newClient({})]
   const quiet = await silent.getLock('quiet').lock()
   const lost = await client.getLock('lost').lock(100)
   const turns = async (name: string) => {
     for (let i = 0; i < 4; i++) {
       const lease = await client.getLock(name).lock()
-      await pause(150)
+      await pause(350)
       await lease.release()
     }
   }

@@ -10,8 +10,8 @@ import { startMemoryServer } from '../support/memory-server.ts'
 import { describeWorlds, quorumWorlds, worlds } from '../support/worlds.ts'
 
 /** How long whatever is held here is held at most, in milliseconds. */
-const MAX_HOLD_MS = 2_000
-const UNLIMITED: LockOptions = { leaseMs: 1_800, renew: true }
+const MAX_HOLD_MS = 3_000
+const UNLIMITED: LockOptions = { leaseMs: 2_700, renew: true }
 const LIMITED: LockOptions = { ...UNLIMITED, maxHoldMs: MAX_HOLD_MS }
 
 /** The time of a request on a busy machine, in milliseconds. */

@@ -197,7 +197,7 @@ describe('a second `close()`', () => {
     ['without `drainMs` ends the drain at once', undefined],
     ['with a shorter `drainMs` ends the drain after that time', { drainMs: 20 }],
   ])('%s', async (_, options) => {
-    const client = rig.client()
+    const client = rig.client({ commandTimeoutMs: 5_000 })
     const { name, owner, token } = await client.getLock('it').lock()
     const closing = client.close(LONG)
     expect(client.close({ drainMs: 120_000 })).toBe(closing)
@@ -225,7 +225,7 @@ describe('a drain with a fault', () => {
   test.each(['cutBefore', 'cutAfter'] as const)(
     'releases an acquisition that meets `%s` when the drain begins',
     async (action) => {
-      const client = rig.client()
+      const client = rig.client({ commandTimeoutMs: 1_000 })
       await aMoment(client)
       const trap = rig.proxy.onNextRequest(SHA.acquire, action)
       const acquiring = outcome(client.getLock('it').lock())
@@ -243,7 +243,7 @@ describe('a drain with a fault', () => {
     rig.proxy.blackHole({ onHeal: 'drop' })
     // 700 ms by the promise; the lease would have lasted 10 s, and its release 4 s.
     const closing = () => client.close({ drainMs: 300 })
-    const left = await takes({ atLeast: 290, atMost: 1_200 }, closing)
+    const left = await takes({ atLeast: 290, atMost: 2_000 }, closing)
     expect(left).toMatchObject([{ name, owner, token }])
     expect(signal.aborted).toBe(true)
     leaves({ keys: true, why: 'the release was lost in the outage' })

@@ -26,7 +26,8 @@ test.each<[string, number, (lease: Lease, lock: HoldfastLock) => Promise<void>]>
   ['was re-entered is handed off by Redis, to another owner name', 1, reenter],
   ['was extended is handed off by Redis, to another owner name', 1, (lease) => lease.extend(1_000)],
 ])('a lock that %s', async (_, handedOver, use) => {
-  const client = rig.client({ leaseMs: LEASE_MS })
+  // No request is repeated because an answer is late.
+  const client = rig.client({ leaseMs: LEASE_MS, commandTimeoutMs: 20_000, outageMs: 20_000 })
   const lock = client.getLock('it', { owner: client.owner() })
   const other = client.getLock('it')
   let waiting = 0

@@ -90,7 +90,7 @@ test('`forceUnlock()` ends the hold of the caller that received the lock in a ha
 })
 
 test('`forceUnlock()` of a free lock sends one request, and returns false', async () => {
-  const client = rig.client()
+  const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
   expect(await client.getLock('it').forceUnlock()).toBe(false)
   expect(rig.proxy.count(forceRelease.sha1)).toBe(0)
   expect(rig.proxy.count(peek.sha1)).toBe(1)

@@ -3,6 +3,7 @@ import type { Holdfast } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
+import { warm } from '../support/warm.ts'
 
 /** Commands that were lost on their way, given up, and arrive after all. */
 const rig = faultRig()
@@ -17,7 +18,7 @@ const ownerOf = (client: Holdfast) => ({ owner: client.owner() })
 describe('an acquisition that arrives late', () => {
   test('does not acquire the lock after its caller has given up', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
-    await granted(await client.getLock('warm').tryLock()).release()
+    await warm(client)
     const { request } = loseNext('acquire')
     const trying = outcome(client.getLock('it').tryLock())
     const lost = await request
@@ -31,7 +32,7 @@ describe('an acquisition that arrives late', () => {
 
   test('for a short wait does not acquire the lock after that wait, however long a call may take', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
-    await granted(await client.getLock('warm').tryLock()).release()
+    await warm(client)
     const request = rig.proxy.onNextRequest(SHA.acquire, 'hold')
     const trying = outcome(client.getLock('it').tryLock(100))
     await request.seen
@@ -44,7 +45,7 @@ describe('an acquisition that arrives late', () => {
 
   test('on a connection slower than its deadline does not acquire the lock', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
-    await granted(await client.getLock('warm').tryLock()).release()
+    await warm(client)
     const slow = rig.proxy.delay(600, { direction: 'toServer' })
     const { error } = await outcome(client.getLock('it').tryLock())
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
@@ -54,7 +55,7 @@ describe('an acquisition that arrives late', () => {
 
   test('is released when its deadline is too late because the client did not know the distance of the server', async () => {
     await granted(await rig.client().getLock('warm').tryLock()).release()
-    const far = rig.proxy.delay(900, { direction: 'toServer' })
+    const far = rig.proxy.delay(1_500, { direction: 'toServer' })
     const client = rig.client({ commandTimeoutMs: 3_000 })
     const aborting = new AbortController()
     const { request } = loseNext('acquire')
@@ -113,7 +114,7 @@ describe('an acquisition that arrives late', () => {
   })
 
   test('is released without harm to the next hold of its owner', async () => {
-    const client = rig.client({ commandTimeoutMs: 400 })
+    const client = rig.client({ commandTimeoutMs: 1_000 })
     const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
     await granted(await lock.tryLock()).release()
@@ -123,7 +124,7 @@ describe('an acquisition that arrives late', () => {
     const releases = rig.proxy.count(SHA.release)
     await never(async () => {
       expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
-    }, 800)
+    }, 1_400)
     expect(rig.proxy.count(SHA.release)).toBeGreaterThan(releases)
     expect(lease.valid).toBe(true)
     expect(await lease.release()).toBe(true)
@@ -139,8 +140,7 @@ describe('an acquisition that arrives late', () => {
     aborting.abort()
     expect((await pending).error).toBe(aborting.signal.reason)
     await trap.done
-    await rig.proxy.replay(request)
-    expect(await rig.exists('it')).toBe(true)
+    expect(await rig.proxy.replay(request)).toContain('granted')
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
@@ -279,7 +279,7 @@ describe('a hand-off that arrives late', () => {
 
 describe('a renewal that arrives late', () => {
   test('does not revive a lock that was released', async () => {
-    const client = rig.client({ leaseMs: 900 })
+    const client = rig.client({ leaseMs: 2_000 })
     const { request } = loseNext('renew')
     const lease = granted(await client.getLock('it').tryLock())
     const renewal = await request
@@ -289,7 +289,7 @@ describe('a renewal that arrives late', () => {
   })
 
   test('does not extend the lock of another client', async () => {
-    const client = rig.client({ leaseMs: 600 })
+    const client = rig.client({ leaseMs: 2_000 })
     const { request } = loseNext('renew')
     const lease = granted(await client.getLock('it').tryLock())
     const renewal = await request
@@ -303,7 +303,7 @@ describe('a renewal that arrives late', () => {
 
 test('requests that a hanging server runs later leave no lock behind', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 200 })
-  await granted(await client.getLock('warm').tryLock()).release()
+  await warm(client)
   const witness = rig.witness()
   await granted(await witness.getLock('warm').tryLock()).release()
   rig.server.pause()

@@ -13,7 +13,7 @@ const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'expired' }
 describe('a re-entry whose hold ends before its answer arrives', () => {
   /** Takes the lock for a moment, and re-enters with an answer that comes after that. */
   async function reenterTooLate(lock: HoldfastLock): Promise<unknown> {
-    const lease = await lock.lock(500)
+    const lease = await lock.lock(1_000)
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'holdReply')
     const again = outcome(lock.lock())
     await trap.seen

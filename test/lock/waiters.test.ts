@@ -7,11 +7,14 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
+/** A waiter that gets a message has the lock before this time. Without a message it checks the lock after 5 to 6 s. */
+const BY_MESSAGE_MS = 3_000
+
 /** Someone else has the lock; the client behind the proxy waits for it and is subscribed. */
-async function contend(name: string, { clientLeaseMs = 10_000, leaseMs = 0 } = {}) {
+async function contend(name: string, { leaseMs = 0, commandTimeoutMs = 200 } = {}) {
   const holder = rig.witness()
   const held = granted(await holder.getLock(name).tryLock(leaseMs > 0 ? { leaseMs } : {}))
-  const client = rig.client({ leaseMs: clientLeaseMs })
+  const client = rig.client({ commandTimeoutMs })
   const asked = rig.proxy.count(SHA.acquire)
   const pending = client.getLock(name).lock()
   await rig.listening(name)
@@ -35,7 +38,7 @@ describe('a waiter whose subscription is cut', () => {
     await nobodyListens('cut')
     await rig.listening('cut')
     await held.release()
-    await checkGranted(pending, 500)
+    await checkGranted(pending, BY_MESSAGE_MS)
   })
 
   test('finds a release that happened without its subscription', async () => {
@@ -46,25 +49,26 @@ describe('a waiter whose subscription is cut', () => {
   })
 
   test('checks repeatedly while it cannot subscribe', async () => {
-    const { held, pending } = await contend('poll')
-    const mute = rig.proxy.blackHole({ only: (connection) => connection.index >= 2 })
+    const { held, pending } = await contend('poll', { commandTimeoutMs: 5_000 })
+    const known = rig.proxy.connections.length
+    const mute = rig.proxy.blackHole({ only: ({ index }) => index >= known })
     rig.proxy.cut('subscriber')
     await nobodyListens('poll')
     const looks = rig.proxy.count(SHA.acquire)
     await eventually(() => rig.proxy.count(SHA.acquire) >= looks + 3, { timeoutMs: 2_000 })
     await held.release()
-    await checkGranted(pending, 700)
+    await checkGranted(pending, BY_MESSAGE_MS)
     mute.heal()
   })
 })
 
 test('a waiter that is subscribed does not check repeatedly', async () => {
-  const { held, pending } = await contend('quiet')
+  const { held, pending } = await contend('quiet', { commandTimeoutMs: 20_000 })
   const looks = rig.proxy.count(SHA.acquire)
   await pause(600) // more than twice the longest pause between checks without a subscription
   expect(rig.proxy.count(SHA.acquire)).toBe(looks)
   await held.release()
-  await checkGranted(pending, 500)
+  await checkGranted(pending, BY_MESSAGE_MS)
 })
 
 test('a waiter whose subscription is a black hole gets the lock within ten seconds', async () => {
@@ -131,10 +135,9 @@ test.each([
   const quick = granted(await client.getLock('doubt').tryLock({ leaseMs }))
   const handOvers = rig.proxy.count(SHA.handOver)
   expect(await quick.release()).toBe(true)
-  const lease = await within(1_000, pending)
-  const isOne = rig.proxy.count(SHA.handOver) === handOvers + 1
-  // On a slow machine Redis hands the lock off instead of the client.
-  if (how === 'by Redis') expect(isOne).toBe(true)
+  const lease = await within(BY_MESSAGE_MS, pending)
+  // On a slow machine Redis hands the lock off instead of the client, and the client may repeat the request.
+  if (how === 'by Redis') expect(rig.proxy.count(SHA.handOver)).toBeGreaterThan(handOvers)
   await never(async () => !(await rig.exists('doubt')), 400, { message: 'the end of its lock' })
   expect(await rig.hash('doubt')).toEqual({ [lease.owner]: '1' })
   expect(await lease.release()).toBe(true)
@@ -144,9 +147,11 @@ describe('a server that restarts while 50 callers wait', () => {
   test.each(['one client', 'many clients'])(
     'grants the lock to all waiters, one at a time: %s',
     async (how) => {
-      const few = [rig.client(), rig.client(), rig.client(), rig.client(), rig.client()]
+      // A busy machine needs seconds to start a server.
+      const patient = { outageMs: 20_000 }
+      const few = Array.from({ length: 5 }, () => rig.client(patient))
       const clients = how === 'one client' ? [few[0] as Holdfast] : few
-      const holder = rig.client()
+      const holder = rig.client(patient)
       const held = granted(await holder.getLock('restart').tryLock())
       let inside = 0
       let most = 0
@@ -176,15 +181,15 @@ describe('a server that restarts while 50 callers wait', () => {
 })
 
 test('a waiter gets the lock of a killed holder by the end of its lease', async () => {
-  const child = startChild('test/lock/fixtures/holder.mjs', { args: [rig.server.url, '1000'] })
+  const child = startChild('test/lock/fixtures/holder.mjs', { args: [rig.server.url, '2000'] })
   await child.next((message) => message === 'held')
   const client = rig.client()
-  const waiting = outcome(client.getLock('killed').tryLock(5_000))
+  const waiting = outcome(client.getLock('killed').tryLock(10_000))
   await rig.listening('killed')
   // Alive it keeps the lock beyond its first lease.
   await child.next((message) => message === 'renewed')
   child.kill('SIGKILL')
-  const { value } = await within(1_000 + 500, waiting)
+  const { value } = await within(2_000 + 1_000, waiting)
   const lease = granted(value ?? null)
   await lease.release()
 })

@@ -15,13 +15,13 @@ test('a master of a cluster that hangs while the main thread is blocked costs no
     const names = Array.from({ length: 100 }, (_, n) => `it ${n}`)
     const masters = await Promise.all(names.map((name) => cluster.masterOf(name)))
     const there = (isHung: boolean) => names.find((_, n) => (masters[n] === hung) === isHung) ?? ''
-    await client.getLock(there(true)).lock({ leaseMs: 3_000, renew: true })
-    const { signal } = await client.getLock(there(false)).lock({ leaseMs: 700, renew: true })
+    await client.getLock(there(true)).lock({ leaseMs: 6_000, renew: true })
+    const { signal } = await client.getLock(there(false)).lock({ leaseMs: 1_400, renew: true })
     // The thread has been connected to both by then.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
     expect(signal.aborted).toBe(false)
     hung?.pause()
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000)
     expect(signal.aborted).toBe(false)
     hung?.resume()
   } finally {

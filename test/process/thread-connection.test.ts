@@ -33,17 +33,17 @@ test('a thread whose server is demoted renews on the new master', async () => {
   await eventually(async () => Number(await old.admin.wait(1, 100)) === 1)
   const address = await startAddress(old)
   const url = `redis://${address.host}:${address.port}`
-  const child = startBlockable(url, { leaseMs: 2_000, watchdogThread: true })
+  const child = startBlockable(url, { leaseMs: 3_000, watchdogThread: true })
   child.send({ command: 'lock', name: 'it' })
   await child.next<Told>((said: Told) => said.locked !== undefined)
   await eventually(async () => (await connectionsTo(old)) === 2)
-  child.send({ command: 'block', ms: 6_000 })
+  child.send({ command: 'block', ms: 8_000 })
   await old.admin.ping() // WAIT is for what was done before the last command of its own client.
   await old.admin.wait(1, 1_000)
   await next.admin.replicaof('NO', 'ONE')
   address.switchTo(next)
   await old.admin.replicaof(next.host, next.port)
-  await never(async () => (await next.admin.exists('it')) === 0, 5_000)
+  await never(async () => (await next.admin.exists('it')) === 0, 7_000)
   expect(await child.next<Told>((said: Told) => said.blocked !== undefined)).toMatchObject({
     valid: true,
   })
@@ -53,7 +53,7 @@ test('a thread whose server is demoted renews on the new master', async () => {
 
 test('a thread that cannot connect reports this once, and continues to try', async () => {
   const server = await startRedis()
-  const child = startBlockable(server.url, { leaseMs: 1_000, watchdogThread: true })
+  const child = startBlockable(server.url, { leaseMs: 2_000, watchdogThread: true })
   // There is room for one: the thread comes second, and is refused.
   child.send({ command: 'look', name: 'it' })
   await child.next<Told>((said: Told) => said.looked === false)
@@ -70,7 +70,7 @@ test('a thread that cannot connect reports this once, and continues to try', asy
   await eventually(async () => (await refused()) > before + 3)
   await server.admin.config('SET', 'maxclients', '100')
   await eventually(async () => (await connectionsTo(server)) === 2)
-  child.send({ command: 'block', ms: 3_000 })
+  child.send({ command: 'block', ms: 5_000 })
   const told: Told[] = []
   const after = await child.next<Told>((said: Told) => {
     told.push(said)

@@ -79,10 +79,10 @@ describe('a watchdog with a thread', () => {
 
   it('renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues', async () => {
     const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    await lockIn(child, 'limited', { maxHoldMs: scaled(1_800) })
-    const endsAt = performance.now() + scaled(1_800)
+    await lockIn(child, 'limited', { maxHoldMs: scaled(2_400) })
+    const endsAt = performance.now() + scaled(2_400)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_000) })
+    child.send({ command: 'block', ms: scaled(3_600) })
     const blockedAt = performance.now()
     let lastAt = 0
     let seenAt = 0
@@ -105,16 +105,17 @@ describe('a watchdog with a thread', () => {
 
   it('renews the lease of a leader whose function continues up to its `maxDrainMs`', async () => {
     const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(1_800) } })
+    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(2_400) } })
     await child.next<object>((said) => 'locked' in said)
-    const endsAt = performance.now() + scaled(1_800)
+    const endsAt = performance.now() + scaled(2_400)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_000) })
+    child.send({ command: 'block', ms: scaled(3_600) })
     const blockedAt = performance.now()
     let seenAt = 0
     await eventually(async () => {
+      const lookedAt = performance.now()
       const leftMs = await server.admin.pttl('led')
-      if (leftMs > 0) seenAt = performance.now()
+      if (leftMs > 0) seenAt = lookedAt
       return leftMs === -2
     })
     // The main thread could not renew it so far.
@@ -126,7 +127,7 @@ describe('a watchdog with a thread', () => {
 
   it('gives the lock up when the main thread has been silent for the limit', async () => {
     const child = startBlockable({
-      leaseMs: scaled(500),
+      leaseMs: scaled(800),
       watchdogThread: { silenceLimitMs: scaled(1_500) },
     })
     await lockIn(child, 'silent')
@@ -144,13 +145,13 @@ describe('a watchdog with a thread', () => {
   })
 
   it('does not renew a released lock', async () => {
-    const child = startBlockable({ leaseMs: scaled(500), watchdogThread: true })
+    const child = startBlockable({ leaseMs: scaled(1_000), watchdogThread: true })
     await lockIn(child, 'released')
     child.send({ command: 'release' })
     await child.next<object>((one) => 'released' in one)
     const second = await lockIn(child, 'another')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(1_500) })
+    child.send({ command: 'block', ms: scaled(2_000) })
     await never(async () => (await server.admin.exists('released')) === 1, scaled(1_000))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true })
     expect(second).toBeGreaterThan(0)

@@ -7,6 +7,9 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
+/** No request is repeated because an answer is late. */
+const PATIENT = { commandTimeoutMs: 20_000, outageMs: 20_000 }
+
 const NAMES = Array.from({ length: 12 }, (_, i) => `it ${i}`)
 
 /** Something under way, so that what follows in the same turn goes together. */
@@ -19,7 +22,7 @@ const requests = () =>
 
 describe('calls for many locks in one turn of the event loop', () => {
   test('many acquisitions are one request, and so are many releases', async () => {
-    const client = rig.client()
+    const client = rig.client(PATIENT)
     await keepBusy(client)
     const before = requests().length
     const [, ...leases] = await Promise.all([
@@ -42,7 +45,7 @@ describe('calls for many locks in one turn of the event loop', () => {
   })
 
   test('the releases of one request wake the waiters of each lock', async () => {
-    const [client, other] = [rig.client(), rig.witness()]
+    const [client, other] = [rig.client(PATIENT), rig.witness()]
     const names = [...NAMES, '{tagged} it']
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
     const waiting = names.map((name) => other.getLock(name).lock())
@@ -91,7 +94,7 @@ describe('calls for many locks in one turn of the event loop', () => {
   })
 
   test('the calls are sent once, although the key of one lock is of another type', async () => {
-    const client = rig.client()
+    const client = rig.client(PATIENT)
     await rig.server.admin.set('it 3', 'precious')
     await keepBusy(client)
     const before = requests().length
@@ -136,7 +139,7 @@ describe('calls for many locks in one turn of the event loop', () => {
   })
 
   test('calls that arrive too late acquire nothing', async () => {
-    const client = rig.client({ commandTimeoutMs: 300, outageMs: 600 })
+    const client = rig.client({ commandTimeoutMs: 300, outageMs: 2_000 })
     await keepBusy(client)
     rig.proxy.onNextRequest(scripts.batch.sha1, 'hold')
     const [, ...outcomes] = await Promise.allSettled([

@@ -34,7 +34,7 @@ const asked = ({ proxy }: SettableNode) => proxy.count(SHA.acquire)
 async function bothOnce(client: Holdfast): Promise<void> {
   for (const name of [LOW, HIGH]) {
     // To connect may take longer than a test has for one request.
-    await granted(await eventually(() => client.getLock(name).tryLock())).release()
+    await eventually(async () => granted(await client.getLock(name).tryLock()).release())
   }
 }
 
@@ -54,7 +54,7 @@ test.each([-600_000, -1_500, 1_500, 600_000])(
 test('many calls at once to nodes whose clocks are apart are all answered', async () => {
   const { first, second } = cluster
   await second.server.step(-600_000)
-  const client = newClient()
+  const client = newClient({ outageMs: 20_000 })
   const names = Array.from({ length: 40 }, (_, i) => `{${i % 2 ? LOW : HIGH}}:${i}`)
   for (let round = 0; round < 3; round += 1) {
     const leases = await Promise.all(names.map((name) => client.getLock(name).tryLock()))
@@ -108,7 +108,7 @@ test('a request that is redirected to another node uses the clock of that node',
 
 test('a latch is counted down at nodes whose clocks are apart', async () => {
   await cluster.second.server.step(-600_000)
-  const client = newClient()
+  const client = newClient({ outageMs: 20_000 })
   for (const name of [LOW, HIGH, LOW, HIGH]) {
     const latch = client.getCountDownLatch(name)
     await latch.trySetCount(2)
@@ -122,7 +122,7 @@ test('a latch is counted down at nodes whose clocks are apart', async () => {
 test('tokens rise when a lock moves to a node whose clock is behind', async () => {
   const { first, second } = cluster
   await second.server.step(-600_000)
-  const client = newClient()
+  const client = newClient({ outageMs: 20_000 })
   const tokens: number[] = []
   const acquireTwice = async () => {
     for (let i = 0; i < 2; i += 1) {

@@ -9,7 +9,7 @@ const rig = faultRig()
 /** All commands but SELECT, on every key. */
 const NO_SELECT = ['~*', '&*', '+@all', '-select']
 
-function newClient(redis: HoldfastOptions['redis'], outageMs = 600): Holdfast {
+function newClient(redis: HoldfastOptions['redis'], outageMs = 5_000): Holdfast {
   const client = new Holdfast({ redis, commandTimeoutMs: 300, outageMs } as HoldfastOptions)
   atEnd(() => client.close(), { beforeCheck: true })
   return client

@@ -75,7 +75,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
       const client = await connected(newClient())
       const lock = client[kind]('it')
       await client.run(async () => {
-        const first = await lock.lock(1_500)
+        const first = await lock.lock(30_000)
         await from.admin.ping()
         await from.admin.wait(1, 5_000)
         await to.admin.replicaof('NO', 'ONE') // It hears of nothing that comes now.
@@ -87,6 +87,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
         address.switchTo(to)
         await follow(from, to)
         expect(await to.admin.hgetall('it')).toEqual({ [first.owner]: '1' })
+        await to.admin.pexpire('it', 1_000) // As near its end.
         const next = await lock.lock()
         expect(next.token).toBeGreaterThan(other)
         await next.release()

@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 function open(redis: object | string, options: object = {}): Client {
-  const client = new Holdfast({ redis, outageMs: 3_000, ...options })
+  const client = new Holdfast({ redis, outageMs: 10_000, ...options })
   opened.push(client)
   return client
 }
@@ -57,7 +57,7 @@ describe('the nodes of a cluster', () => {
     const client = open(
       { cluster: cluster.startNodes, username: 'app', password: 'no' },
       // ioredis 5 keeps the timer of a socket that is closed, for twice that time.
-      { outageMs: 500, commandTimeoutMs: 250 },
+      { outageMs: 2_000, commandTimeoutMs: 250 },
     )
     client.on('error', () => undefined)
     await expect(client.getLock('a').lock()).rejects.toThrow(/WRONGPASS/)
@@ -70,7 +70,7 @@ describe('the nodes of a cluster', () => {
 
   test('one node given as a server is refused, and the error says what to give', async () => {
     const { host, port } = cluster.startNodes[0] as { host: string; port: number }
-    const client = open(`redis://${host}:${port}`, { outageMs: 500 })
+    const client = open(`redis://${host}:${port}`, { outageMs: 2_000 })
     const refused = ['a', 'b', 'c', 'd'].map((name) => client.getLock(name).lock())
     const errors = (await Promise.allSettled(refused)).flatMap((one) =>
       one.status === 'rejected' ? [one.reason.message] : [],
@@ -92,7 +92,7 @@ test('the Sentinels of a master may be given by URL and as host:port', async () 
 
 test('a rediss:// URL uses TLS, and a server with an unknown authority is refused', async () => {
   const { port } = await startTlsPlace()
-  const client = open(`rediss://127.0.0.1:${port}`, { outageMs: 500 })
+  const client = open(`rediss://127.0.0.1:${port}`, { outageMs: 1_500 })
   const told = once(client as never, 'error')
   await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   expect(String(await told)).toMatch(/certificate/)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** The options that a client of node-redis has taken, as the connections of Holdfast have them. */
 async function lockWith(redis: NodeRedisClient) {
-  const client = new Holdfast({ redis, outageMs: 1_000 })
+  const client = new Holdfast({ redis, outageMs: 10_000 })
   client.on('error', () => undefined)
   try {
     const lease = await client.getLock('it').lock()

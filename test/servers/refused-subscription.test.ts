@@ -39,7 +39,7 @@ test('a subscription that a busy server refused is confirmed soon after, on the 
     return rig.proxy.count('EVALSHA') === requests
   })
   await lease.release()
-  await (await within(1_000, waiting)).release()
+  await (await within(3_000, waiting)).release()
   await firstLease.release()
   await (await waitsForFirst).release()
 })
@@ -50,7 +50,7 @@ test.each([
 ])(
   'a subscription that is refused with "%s" is requested again until it is confirmed',
   async (refusal) => {
-    const client = rig.client({ outageMs: 20_000 })
+    const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
     const lease = await rig.witness().getLock('it').lock(60_000)
     const fault = rig.proxy.answer('SUBSCRIBE', `-${refusal}\r\n`)
     const waiting = client.getLock('it').lock()
@@ -67,7 +67,7 @@ test.each([
 )
 
 test('a subscription that the user may not make is not requested again', async () => {
-  const client = rig.client({ outageMs: 20_000 })
+  const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
   const lease = await rig.witness().getLock('it').lock(60_000)
   const fault = rig.proxy.answer('SUBSCRIBE', '-NOPERM this user has no permissions\r\n')
   const waiting = client.getLock('it').lock()

@@ -9,6 +9,7 @@ import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import { warm } from '../support/warm.ts'
 
 let cluster: RedisCluster
 
@@ -195,7 +196,7 @@ test('a client asks where the masters are after a replica refused a script', asy
 
 test('a call waits for slots that no node serves, and the error says so', async () => {
   const client = newClient({ outageMs: 1_000 })
-  await client.getLock('warm').using(() => undefined)
+  await warm(client)
   const slot = await cluster.slotOf('it')
   const { master } = await pairFor('it')
   await Promise.all(

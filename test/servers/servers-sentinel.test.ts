@@ -111,7 +111,7 @@ test('a client notices a failover that was announced before the client listened'
 
 test('the watchdog thread follows a failover, and keeps a lock while the event loop is blocked', async () => {
   leaves(HISTORY)
-  const options = { leaseMs: 6_000, watchdogThread: true }
+  const options = { leaseMs: 9_000, watchdogThread: true }
   const child = startChild('test/process/fixtures/blocked.mjs', {
     args: [JSON.stringify({ url: watched.options, options })],
   })
@@ -119,10 +119,10 @@ test('the watchdog thread follows a failover, and keeps a lock while the event l
   await child.next<{ locked?: number }>((said) => said.locked !== undefined)
   await eventually(async () => (await detectors()) === 6)
   await watched.replicated()
-  child.send({ command: 'block', ms: 11_000 })
+  child.send({ command: 'block', ms: 13_000 })
   const next = await watched.failover()
   const after = await child.next<{ blocked?: number }>((said) => said.blocked !== undefined, {
-    timeoutMs: 20_000,
+    timeoutMs: 30_000,
   })
   expect(after).toMatchObject({ valid: true })
   expect(await next.admin.exists('it')).toBe(1)
@@ -191,7 +191,7 @@ describe('Sentinels that cannot be reached', () => {
       const { options, reach } = await unreachable()
       const all = { ...options, ...GIVES_UP }
       const redis = source === 'options' ? all : new Redis({ ...all, lazyConnect: true })
-      const client = newClient(redis, 400)
+      const client = newClient(redis, 1_000)
       const diary = new Diary(client)
       const { error } = await outcome(client.getLock('it').lock())
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })

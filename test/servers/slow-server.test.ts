@@ -9,7 +9,7 @@ import { sharedServer } from '../support/redis-server.ts'
 
 /** What a client does with a server that is only slow, and with a connection that is dead. */
 const server = sharedServer()
-const COMMAND_TIMEOUT_MS = 500
+const COMMAND_TIMEOUT_MS = 1_000
 
 function newClient(url: string): Holdfast {
   const options = { commandTimeoutMs: COMMAND_TIMEOUT_MS, outageMs: 10_000 }

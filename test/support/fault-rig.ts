@@ -6,6 +6,7 @@ import { atEnd } from './lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from './proxy.ts'
 import { type RedisServer, sharedServer } from './redis-server.ts'
 import * as scripts from './scripts.ts'
+import { Stalls } from './stalls.ts'
 
 /** The hash of each script: what a trap of the proxy matches. */
 export const SHA = {
@@ -147,17 +148,28 @@ export class Diary {
   }
 }
 
-/** Resolves or rejects as the work does. Fails if the work takes longer than `atLoad(ms)`. */
+/**
+ * Resolves or rejects as the work does. Fails if the work takes longer than `atLoad(ms)`, without the time in which this
+ * process stood still.
+ */
 export async function within<T>(withoutLoadMs: number, work: Promise<T>): Promise<T> {
   const ms = atLoad(withoutLoadMs)
+  const stalls = new Stalls()
+  const endsAt = performance.now() + ms
   let timer: NodeJS.Timeout | undefined
   const timeUp = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It took longer than ${ms} ms`)), ms)
+    const look = () => {
+      const leftMs = endsAt + stalls.ms - performance.now()
+      if (leftMs > 0) timer = setTimeout(look, leftMs)
+      else reject(new Error(`It took longer than ${ms} ms`))
+    }
+    timer = setTimeout(look, ms)
   })
   try {
     return await Promise.race([work, timeUp])
   } finally {
     clearTimeout(timer)
+    stalls.stop()
   }
 }
 

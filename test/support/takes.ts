@@ -1,9 +1,13 @@
 import { atLoad } from './at-load.ts'
+import { Stalls } from './stalls.ts'
 
 export interface TimeLimits {
   /** Milliseconds that a timer of the code guarantees. The load of the machine does not change this limit. */
   atLeast?: number
-  /** Milliseconds on a machine without load. The limit follows the load, as it was before or after the work. */
+  /**
+   * Milliseconds on a machine without load. The limit follows the load, as it was before or after the work, and does not
+   * count the time in which this process stood still.
+   */
   atMost?: number
 }
 
@@ -16,13 +20,17 @@ export async function takes<T>(
   work: Promise<T> | (() => Promise<T>),
 ): Promise<T> {
   const mostBefore = atLoad(atMost)
+  const stalls = new Stalls()
   const start = performance.now()
   const pending = typeof work === 'function' ? work() : work
   await Promise.allSettled([pending])
   const tookMs = performance.now() - start
+  const stalledMs = stalls.ms
+  stalls.stop()
   const most = Math.max(mostBefore, atLoad(atMost))
   if (tookMs < atLeast)
     throw new Error(`It took ${tookMs} ms, and at least ${atLeast} ms are promised`)
-  if (tookMs > most) throw new Error(`It took ${tookMs} ms, and at most ${most} ms are promised`)
+  if (tookMs > most + stalledMs)
+    throw new Error(`It took ${tookMs} ms, and at most ${most} ms are promised`)
   return pending
 }

@@ -455,7 +455,7 @@ describe('renew', () => {
 
   test('a renewal renews 500 locks at once', async () => {
     const seats = Array.from({ length: 500 }, (_, i): [string, string] => [`it ${i}`, `c:${i}`])
-    for (const [key, owner] of seats) await hold(key, owner, 5_000)
+    await Promise.all(seats.map(([key, owner]) => hold(key, owner, 15_000)))
     expect(await renew(20_000, seats)).toEqual(Array(500).fill(20_000))
   })
 })
