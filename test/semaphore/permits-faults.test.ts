@@ -219,7 +219,7 @@ test('a grant that arrives at the time of an abort is given back', async () => {
 })
 
 test('an outage is reported as an outage, never as contention, and leaves no permit taken', async () => {
-  const client = rig.client({ outageMs: 500 })
+  const client = rig.client({ outageMs: 1_000 })
   const mine = of(client)
   const theirs = await withPermits(rig.witness(), 2)
   await (await mine.acquire()).release()

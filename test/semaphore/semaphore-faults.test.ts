@@ -163,7 +163,7 @@ describe('an acquisition that was given up', () => {
 
 describe('a Redis server that does not answer', () => {
   test('calls reject with an outage, and never report contention', async () => {
-    const client = rig.client({ outageMs: 500 })
+    const client = rig.client({ outageMs: 1_000 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
     expect(await semaphore.tryAcquire({ permits: 2 })).toBe(false)
@@ -185,7 +185,7 @@ describe('a Redis server that does not answer', () => {
   })
 
   test('a release reports that it may have counted, is retried, and counts once', async () => {
-    const client = rig.client({ outageMs: 500 })
+    const client = rig.client({ outageMs: 800 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
     await semaphore.acquire()
@@ -208,7 +208,7 @@ describe('a Redis server that does not answer', () => {
   })
 
   test('`using()` reports an unconfirmed release by the event `error`, and retries the release', async () => {
-    const client = rig.client({ outageMs: 300 })
+    const client = rig.client({ outageMs: 1_000 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     const told: Error[] = []
     client.on('error', (error) => told.push(error))
