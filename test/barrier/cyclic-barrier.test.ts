@@ -87,7 +87,8 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
     const [one, two, three] = [barrierOf(), barrierOf(), barrierOf()] as const
     const waiting = one.await({ parties: 3 })
     await arrived(one, 1)
-    expect(await within(2_000, two.await({ parties: 3, waitMs: 100 }))).toBe(false)
+    await two.inspect()
+    expect(await within(2_000, two.await({ parties: 3, waitMs: 300 }))).toBe(false)
     expect(await one.inspect()).toMatchObject({ arrived: 1, parties: 3 })
     const second = three.await({ parties: 3 })
     await arrived(one, 2)
@@ -122,11 +123,11 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
   })
 
   test('a party waits longer than its lease, because the client renews its arrival', async () => {
-    const [one, two] = [barrierOf({ leaseMs: 600 }), barrierOf({ leaseMs: 600 })] as const
+    const [one, two] = [barrierOf({ leaseMs: 1_500 }), barrierOf({ leaseMs: 1_500 })] as const
     const waiting = one.await({ parties: 2 })
     await arrived(two, 1)
     const { round } = await two.inspect()
-    await never(async () => (await two.inspect()).round !== round, 1_300)
+    await never(async () => (await two.inspect()).round !== round, 2_500)
     expect(await within(2_000, two.await({ parties: 2 }))).toBe(true)
     expect(await within(2_000, waiting)).toBe(true)
   })

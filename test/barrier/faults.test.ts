@@ -123,7 +123,7 @@ test('the message alone ends the wait: the party sends no request for it', async
 })
 
 test('the last party needs one request', async () => {
-  const { mine, theirs } = pair('one request')
+  const { mine, theirs } = pair('one request', PATIENT)
   await mine.inspect()
   const waiting = theirs.await({ parties: 2 })
   await arrived(theirs, 1)

@@ -34,7 +34,7 @@ test('an arrival that has left is never counted, even if a copy of its request c
 test('an arrival whose lease has ended does not count beside an arrival with a longer lease', async () => {
   expect(await arriving('a')).toEqual(['waiting', expect.any(String), 1])
   expect(await arriving('b', { leaseMs: 20 })).toEqual(['waiting', expect.any(String), 2])
-  await pause(50)
+  await pause(100)
   expect(await arriving('c')).toEqual(['waiting', expect.any(String), 2])
   expect(await arriving('d')).toEqual(['passed'])
   expect(await arriving('a')).toEqual(['passed'])
@@ -48,7 +48,7 @@ test('a request that is too late is refused, and counts nothing', async () => {
 
 test('a renewal counts only in its own round', async () => {
   const [, round] = (await arriving('a', { leaseMs: 20 })) as [string, string]
-  await pause(50)
+  await pause(100)
   expect(await arriving('b')).toEqual(['waiting', expect.any(String), 1])
   expect(await arriving('a', { round })).toEqual(['gone'])
   expect(await arriving('c')).toEqual(['waiting', expect.any(String), 2])

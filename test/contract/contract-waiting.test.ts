@@ -36,7 +36,8 @@ describeLocks(
 
       test('a waiter acquires the lock at the end of the lease when no release comes', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
-        const lease = await takes({ atLeast: 390, atMost: 400 + SOON_MS }, async () => {
+        const lease = await takes({ atLeast: 350, atMost: 400 + SOON_MS }, async () => {
+          // The server counts 400 ms on its wall clock, which may be adjusted meanwhile.
           await stage.putHold('it', 1, 400)
           return lock.lock()
         })
@@ -162,11 +163,9 @@ describeLocks(
         '%s() with an aborted signal rejects with the reason of the abort, and sends no request',
         async (_, form) => {
           const lock = stage.getLock(stage.world.newClient({ presence: false }), 'it')
-          expect(await lock.tryLock({ leaseMs: 10 })).not.toBeNull()
+          await (await lock.lock()).release()
           await eventually(async () => !(await lock.isLocked()))
-          // A majority has answered; the other masters answer a little later.
-          if (stage.world.isQuorum) await pause(100)
-          const before = await stage.requests()
+          const before = await stage.settledRequests()
           await expect(form(lock, AbortSignal.abort(reason))).rejects.toBe(reason)
           await never(async () => (await stage.requests()) !== before, 50, { everyMs: 25 })
         },
@@ -308,12 +307,12 @@ describeLocks(
       // A new client does not know a server yet.
       expect(await other.tryLock()).toBeNull()
       const work = jest.fn()
-      const waits = [other.lock({ waitMs: 40 }), other.using(work, { waitMs: 40 })]
+      const waits = [other.lock({ waitMs: 500 }), other.using(work, { waitMs: 500 })]
       for (const error of await Promise.all(waits.map((wait) => wait?.catch((one) => one)))) {
         expect(error).toBeInstanceOf(WaitTimeoutError)
         expect(error).toMatchObject(timeout)
-        expect(error.waitedMs).toBeGreaterThan(20)
-        expect(error.message).toMatch(/^Lock "it" was not acquired within 40 ms .*It is held by /)
+        expect(error.waitedMs).toBeGreaterThan(400)
+        expect(error.message).toMatch(/^Lock "it" was not acquired within 500 ms .*It is held by /)
       }
       expect(work).not.toHaveBeenCalled()
       await lease.release()
@@ -349,14 +348,14 @@ describeLocks(
 
     test('the waitMs of a client applies to lock() and using() without waitMs, and to no other call', async () => {
       const holder = stage.getLock(stage.world.newClient(), 'it')
-      const other = stage.getLock(stage.world.newClient({ waitMs: 40 }), 'it')
+      const other = stage.getLock(stage.world.newClient({ waitMs: 250 }), 'it')
       const lease = await holder.lock()
       expect(await other.tryLock()).toBeNull()
       await expect(other.lock()).rejects.toMatchObject(timeout)
       await expect(other.lock({ leaseMs: 5_000 })).rejects.toMatchObject(timeout)
       await expect(other.using(() => {})).rejects.toMatchObject(timeout)
       expect(await other.tryLock()).toBeNull()
-      expect(await other.tryUsing(() => {}, { waitMs: 60 })).toBeNull()
+      expect(await other.tryUsing(() => {}, { waitMs: 250 })).toBeNull()
       const waiting = other.lock({ waitMs: Infinity })
       const served = jest.fn()
       void waiting.then(served)

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type HoldfastLock, LeaseLostError } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -7,7 +6,7 @@ import { renewals } from './renewals.ts'
 
 describeLocks('the watchdog', (stage) => {
   test('the watchdog keeps a lock beyond one lease, and the default lease is the leaseMs of the client', async () => {
-    const leaseMs = 1_500
+    const leaseMs = 2_000
     const client = stage.world.newClient({ leaseMs })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -28,15 +27,12 @@ describeLocks('the watchdog', (stage) => {
     const lease = await lock.lock()
     await renewals(client, 1)
     await lease.release()
-    // A majority has confirmed the release; the other masters receive it a little later.
-    if (stage.world.isQuorum) await pause(100)
-    const before = await stage.requests()
+    const before = await stage.settledRequests()
     await never(async () => (await stage.requests()) !== before, 700, { everyMs: 25 })
     // Nor does it renew the lock while another client holds it.
     const next = stage.world.newClient({ presence: false })
     const other = await stage.getLock(next, 'it').lock(5_000)
-    if (stage.world.isQuorum) await pause(100)
-    const after = await stage.requests()
+    const after = await stage.settledRequests()
     await never(async () => (await stage.requests()) !== after, 700, { everyMs: 25 })
     await other.release()
   })
@@ -88,8 +84,8 @@ describeLocks(
   'a renewed lease with its own leaseMs',
   (stage) => {
     test.each([
-      ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: 900, renew: true })],
-      ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 900, renew: true })],
+      ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: 1_200, renew: true })],
+      ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 1_200, renew: true })],
     ])(
       '%s with leaseMs and renew keeps the lock, and no lease is longer than leaseMs',
       async (_, acquire) => {
@@ -98,9 +94,9 @@ describeLocks(
         const lease = await acquire(lock)
         const isOver = async () => {
           const leftMs = await stage.pttl('it')
-          return leftMs <= 0 || leftMs > 900 || lease?.valid === false
+          return leftMs <= 0 || leftMs > 1_200 || lease?.valid === false
         }
-        await never(isOver, 1_200, { everyMs: 20 })
+        await never(isOver, 1_600, { everyMs: 20 })
         expect(await lease?.release()).toBe(true)
         expect(await stage.holds('it')).toEqual([])
       },
@@ -137,6 +133,8 @@ describeLocks(
 )
 
 const LONGEST_MS = 1_600
+/** A request may take so long on a busy machine. A renewal that ignored `maxHoldMs` would last about 700 ms longer. */
+const LATENCY_MS = 500
 
 describeLocks(
   'the longest hold',
@@ -146,7 +144,7 @@ describeLocks(
       await never(
         async () => {
           const now = performance.now()
-          return now + (await stage.pttl('it')) > endsAt + 150
+          return now + (await stage.pttl('it')) > endsAt + LATENCY_MS
         },
         Math.max(endsAt - performance.now(), 1),
         { everyMs: 20 },

@@ -13,10 +13,10 @@ describeLocks('the lease', (stage) => {
       const lock = stage.getLock(client, 'it')
       const renewed = jest.fn()
       client.on('renewed', renewed)
-      const lease = await lock.lock(500)
+      const lease = await lock.lock(800)
       let last = await stage.pttl('it')
       expect(last).toBeGreaterThan(0)
-      expect(last).toBeLessThanOrEqual(500)
+      expect(last).toBeLessThanOrEqual(800)
       await eventually(async () => {
         const now = await stage.pttl('it')
         // The memory server reports a key that has just ended with less than -2.
@@ -106,7 +106,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a fixed lease inside does not end the renewal of the outer lease', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_000 })
+      const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
       const fixed = await lock.lock(100)
@@ -130,7 +130,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('valid, assertValid() and the signal agree before and after the lease ends', async () => {
-      const lease = await newLock().lock(400)
+      const lease = await newLock().lock(800)
       expect(lease.valid).toBe(true)
       expect(() => lease.assertValid()).not.toThrow()
       expect(lease.signal.aborted).toBe(false)

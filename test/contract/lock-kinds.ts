@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
 import { GREETING } from '../support/leak-check.ts'
 import { channelOf } from '../support/promised-keys.ts'
@@ -157,6 +158,17 @@ export class Stage {
   async requests(): Promise<number> {
     const stats = await this.world.server.admin.info('commandstats')
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  }
+
+  /** The number of scripts that Redis has run. Waits until all masters have run the requests that were sent. */
+  async settledRequests(): Promise<number> {
+    let seen = await this.requests()
+    // A majority has answered; the other masters answer a little later.
+    for (let before = -1; this.world.isQuorum && before !== seen; seen = await this.requests()) {
+      before = seen
+      await pause(100)
+    }
+    return seen
   }
 
   /** The channels with subscribers, without the channel of Sentinels. */

@@ -22,7 +22,7 @@ describeLocks(
         for (const lock of locks) {
           tokens.push(await takeAndRelease(lock))
           tokens.push(await lock.using(({ token }) => token))
-          const lease = await lock.tryLock(1_000, 5_000)
+          const lease = await lock.tryLock(10_000, 5_000)
           tokens.push(lease?.token ?? 0)
           await lease?.release()
         }

@@ -72,7 +72,7 @@ describeWorlds('a count-down latch', (world) => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const waiting = latch.await()
-    expect(await takes({ atLeast: 70 }, latch.await({ waitMs: 80 }))).toBe(false)
+    expect(await takes({ atLeast: 490 }, latch.await({ waitMs: 500 }))).toBe(false)
     await latch.countDown()
     expect(await within(2_000, waiting)).toBe(true)
   })
@@ -156,8 +156,10 @@ describeWorlds('a count-down latch', (world) => {
     const [latch, other] = [latchOf(), latchOf()]
     await other.trySetCount(1)
     const round = (await other.inspect()).round as number
+    // Its client is connected before the wait with a limit begins.
+    await latch.count()
     const waiting = latch.await({ round })
-    const late = latch.await({ round, waitMs: 500 })
+    const late = latch.await({ round, waitMs: 800 })
     const { settled } = isSettled(waiting)
     await awaited(other)
     expect(await late).toBe(false)

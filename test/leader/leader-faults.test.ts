@@ -70,7 +70,9 @@ test('after `resign()` one message makes the next candidate lead, without a requ
   const next = leading(b)
   await rig.queued('it', 1)
   await rig.hears(client)
-  const asked = rig.proxy.count(SHA.acquireFair)
+  const requests = () => rig.proxy.count(SHA.acquireFair)
+  for (let before = -1; before !== requests(); await pause(100)) before = requests()
+  const asked = requests()
   const resigned = a.resign()
   await within(NOISE_MS, next.begun)
   expect(rig.proxy.count(SHA.acquireFair)).toBe(asked)
@@ -82,7 +84,7 @@ test('after `resign()` one message makes the next candidate lead, without a requ
 test.each(['cutAfter', 'mute'] as const)(
   'a renewal with the fault %s does not end the term',
   async (action) => {
-    const client = rig.client({ leaseMs: 1_500 })
+    const client = rig.client({ leaseMs: 4_000 })
     const diary = new Diary(client)
     const a = electionOf(client, 'a')
     const leader = leading(a)
@@ -134,7 +136,7 @@ test('a frozen connection ends the term once, by the clock, before another candi
 })
 
 test('a leader that resigns in an outage ends its term at once, and its lock is released after the outage', async () => {
-  const client = rig.client({ leaseMs: 30_000, outageMs: 300 })
+  const client = rig.client({ leaseMs: 30_000, outageMs: 1_000 })
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))
   const a = electionOf(client, 'a')
@@ -162,7 +164,7 @@ test('a leader that resigns in an outage ends its term at once, and its lock is 
 })
 
 test('an outage during a wait rejects `lead()`, and with `again` the candidate waits again', async () => {
-  const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
+  const [tired, steady] = [rig.client({ outageMs: 1_000 }), rig.client({ outageMs: 1_000 })]
   const first = leading(electionOf(rig.witness(), 'first'))
   await first.begun
   const once = leading(electionOf(tired, 'once'))
@@ -182,7 +184,7 @@ test('an outage during a wait rejects `lead()`, and with `again` the candidate w
 })
 
 test('a temporary refusal rejects `lead()`, and with `again` the candidate waits again', async () => {
-  const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
+  const [tired, steady] = [rig.client({ outageMs: 800 }), rig.client({ outageMs: 800 })]
   const { errors } = new Diary(steady)
   const refusals = () => errors.filter((error) => String(error).includes('OOM')).length
   await rig.server.admin.config('SET', 'maxmemory', '1')
@@ -267,13 +269,14 @@ describe('an observer', () => {
   test('checks a third of its lease apart while it receives no message', async () => {
     const first = leading(electionOf(rig.witness(), 'first'))
     await first.begun
-    const client = rig.client({ leaseMs: 900 })
+    const client = rig.client({ leaseMs: 900, commandTimeoutMs: 5_000 })
     const labels = told(electionOf(client, 'observer'))
     await eventually(() => labels.length === 1)
     await watches()
-    const before = rig.proxy.count(peek.sha1)
+    const [before, from] = [rig.proxy.count(peek.sha1), performance.now()]
     await pause(900)
-    expect(rig.proxy.count(peek.sha1) - before).toBeLessThanOrEqual(3)
+    const checks = rig.proxy.count(peek.sha1) - before
+    expect(checks).toBeLessThanOrEqual(1 + (performance.now() - from) / 300)
     expect(labels).toEqual(['first'])
     first.go()
     await first.led

@@ -16,7 +16,7 @@ const CALL_MS = 5_000
 const KEPT_MS = 20_000
 
 /** Beyond any doubt about the time of a server on this machine, in milliseconds. */
-const BEYOND_DOUBT_MS = 15
+const BEYOND_DOUBT_MS = 50
 
 type Act = (latch: RemoteLatch, request: OnceRequest) => Promise<unknown>
 
@@ -110,6 +110,8 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
     const stages = [new Stage(one as RemoteLatch), new Stage(other as RemoteLatch)] as const
     const steps: string[] = []
     try {
+      // After some answers the client knows the server's clock, even if one answer is late.
+      for (let n = 0; n < 10; n++) await stages[0].latch.read(CALL_MS)
       for (let n = 0; n < 60; n++) {
         const [what, step] = newStep(random)
         const [expected, answer] = [await step(stages[0]), await step(stages[1])].map((given, i) =>

@@ -23,6 +23,7 @@ const CALL_MS = 5_000
 const LEASE_MS = 60_000
 const LONGER_MS = 90_000
 const COUNTER_MS = 3_600_000
+const SHORTEST_CLAIM_MS = 700
 const CLIENTS = ['a', 'b', 'c']
 const LOCKS = ['one', 'two']
 
@@ -163,7 +164,7 @@ function newStep(random: Random): [what: string, step: Step] {
   const [mayFree, listens] = random.of(MAY_FREE)
   const isBlank = random.below(6) === 0
   const isTry = random.below(5) === 0
-  const claimMs = random.of([1_500, 1_500, 700])
+  const claimMs = random.of([1_500, 1_500, SHORTEST_CLAIM_MS])
   const lock = (stage: Stage) => (stage.servers[client] as LockServer).lock(rawName)
   const verbs = (stage: Stage) => verbsOf(lock(stage))
   const fairLock = (stage: Stage) => fairVerbsOf((stage.fair[client] as FairServer).lock(rawName))
@@ -340,13 +341,14 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
       // For no longer than places count without a heartbeat.
       for (let n = 0; n < 60 && performance.now() - startedAt < ALIVE_MS / 2; n++) {
         const [what, step] = newStep(random)
+        const from = performance.now()
         const [expected, answer] = [there.show(await step(there)), here.show(await step(here))]
+        const [facts, found] = [await factsOf(there), await factsOf(here)]
+        // On a machine that is too slow, a claim window may have ended in one place and not yet in the other.
+        if (performance.now() - from > SHORTEST_CLAIM_MS - 100) return
         steps.push(`${what} ${JSON.stringify(expected)}`)
         expect({ steps, answer }).toEqual({ steps, answer: expected })
-        expect({ steps, facts: await factsOf(here) }).toEqual({
-          steps,
-          facts: await factsOf(there),
-        })
+        expect({ steps, facts: found }).toEqual({ steps, facts })
         await Promise.all(stages.map(confirm))
       }
       await eventually(() => there.grants.length === here.grants.length)

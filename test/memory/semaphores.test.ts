@@ -127,8 +127,8 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     const served: Promise<void>[] = []
     for (const [i, at] of whose.entries()) {
       served.push(serve(at, i))
-      // The clock of the memory has milliseconds.
-      await pause(10)
+      // The clock of the memory is the wall clock, which may be adjusted by some milliseconds.
+      await pause(50)
     }
     await waiting(3)
     await release?.()

@@ -49,7 +49,8 @@ const waitedFor = (name: string, on = server) =>
   })
 
 test('a multi-lock acquires all its locks in one request under one token, and releases them', async () => {
-  const client = newClient()
+  // The report of a client about itself is a script too.
+  const client = newClient({ presence: false })
   const lock = multi(client, ...ABC)
   await (await lock.lock()).release()
   await server.admin.config('RESETSTAT')
@@ -111,11 +112,13 @@ test('a multi-lock releases later locks when another client acquires an earlier 
 test('the wait time covers all locks together', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const leases = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
-  const trying = takes({ atLeast: 590, atMost: 2_500 }, multi(mine, 'a', 'b').tryLock(600))
+  const trying = takes({ atLeast: 1_990, atMost: 3_900 }, multi(mine, 'a', 'b').tryLock(2_000))
   await waitedFor('b')
+  const acquired = new Promise((resolve) => mine.once('acquired', ({ name }) => resolve(name)))
   await leases[1]?.release()
+  // The call holds this lock only for a moment while it waits for the other one.
+  expect(await acquired).toBe('b')
   await waitedFor('a')
-  expect(await lockedOf(['a', 'b'])).toEqual(['a', 'b'])
   expect(await trying).toBeNull()
   expect(await lockedOf(['a', 'b'])).toEqual(['a'])
   await leases[0]?.release()
@@ -463,10 +466,10 @@ test('a lease with its own length is renewed for all locks if `renew` is true', 
   const client = newClient({ leaseMs: 60_000 })
   const renewed = jest.fn()
   client.on('renewed', renewed)
-  const lease = await multi(client, 'a', 'b').lock({ leaseMs: 900, renew: true })
+  const lease = await multi(client, 'a', 'b').lock({ leaseMs: 1_800, renew: true })
   await eventually(() => renewed.mock.calls.length >= 3)
   expect(renewed).toHaveBeenCalledWith({ holds: 2 })
-  expect(lease.remaining()).toBeLessThanOrEqual(900)
+  expect(lease.remaining()).toBeLessThanOrEqual(1_800)
   expect(await lease.release()).toBe(true)
 })
 
@@ -475,9 +478,9 @@ test('`lock()` and `using()` reject when their wait time ends, and hold no lock'
   const b = await newClient().getLock('b').lock()
   const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'a + b' }
   expect(await multi(client, 'a', 'b').tryLock()).toBeNull()
-  await expect(multi(client, 'a', 'b').lock({ waitMs: 40 })).rejects.toMatchObject(timeout)
+  await expect(multi(client, 'a', 'b').lock({ waitMs: 400 })).rejects.toMatchObject(timeout)
   const work = jest.fn()
-  const other = newClient({ waitMs: 40 })
+  const other = newClient({ waitMs: 400 })
   expect(await multi(other, 'a', 'b').tryLock()).toBeNull()
   const using = multi(other, 'a', 'b').using(work)
   await expect(using).rejects.toMatchObject(timeout)
@@ -541,7 +544,7 @@ test('the end of an `await using` block rejects after a loss, unless the loss wa
 test('`unlock()` passes over a lease that expired, and releases the lease that is held', async () => {
   const client = newClient()
   const lock = multi(client, 'a', 'b')
-  const first = await lock.lock(150)
+  const first = await lock.lock(500)
   await eventually(async () => first.signal.aborted && (await lockedOf(ABC)).length === 0)
   await new Promise((go) => setTimeout(go, 200))
   const lease = await lock.lock()
@@ -610,14 +613,15 @@ test('a fixed lease lasts equally long for all locks, even for the lock that was
   await eventually(async () => (await server.admin.pttl('b')) < 2_300)
   await a.release()
   const lease = await locking
+  // Without the longer lease of b, the difference would be 700 ms or more.
   const ttls = await Promise.all(['a', 'b'].map((name) => server.admin.pttl(name)))
-  expect(Math.abs(Number(ttls[0]) - Number(ttls[1]))).toBeLessThan(300)
+  expect(Math.abs(Number(ttls[0]) - Number(ttls[1]))).toBeLessThan(600)
   expect(lease.remaining()).toBeGreaterThan(2_000)
   await lease.release()
 })
 
 test('the watchdog renews all locks, and `extend()` lengthens all leases', async () => {
-  const client = newClient({ leaseMs: 600 })
+  const client = newClient({ leaseMs: 1_500 })
   const lease = await multi(client, ...ABC).lock()
   let renewed = 0
   client.on('renewed', ({ holds }) => {

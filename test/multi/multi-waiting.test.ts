@@ -85,8 +85,8 @@ describe('clients that want only one of the locks', () => {
       1,
     )
     await pause(3_000)
-    // Of 12; where the one lock is kept for a second at a time they are 4.
-    expect(others.slots.size).toBeGreaterThan(8)
+    // Of 12; where the one lock is kept for a second at a time they are 4. A loaded machine may cost some.
+    expect(others.slots.size).toBeGreaterThan(6)
     await busy.release()
     const lease = await locking
     await lease.release()
@@ -107,7 +107,7 @@ describe('clients that want only one of the locks', () => {
       1,
     )
     await pause(3_000)
-    expect(others.slots.size).toBeGreaterThan(8)
+    expect(others.slots.size).toBeGreaterThan(6)
     await c.release()
     const lease = await locking
     await lease.release()
@@ -136,8 +136,8 @@ describe('a place in the queue of a fair lock', () => {
   })
 
   test.each([
-    ['the end of the wait time', 700, undefined],
-    ['an abort', 20_000, () => AbortSignal.timeout(700)],
+    ['the end of the wait time', 1_500, undefined],
+    ['an abort', 20_000, () => AbortSignal.timeout(1_500)],
   ])('%s gives up the place and all other locks', async (_, waitMs, signal) => {
     const [mine, theirs] = [newClient(), newClient()]
     const busy = await theirs.getFairLock(B).lock()
@@ -272,7 +272,11 @@ describe('a multi-lock that holds one lock and waits for another', () => {
   }
 
   test('the fixed lease of the held lock is prolonged', async () => {
-    const { locking, busy } = await holdingTheFirst(newClient(), { leaseMs: 600, waitedMs: 4_500 })
+    const { locking, busy } = await holdingTheFirst(newClient(), {
+      leaseMs: 1_000,
+      // The call holds the first lock for at least three eighths of this time.
+      waitedMs: 6_500,
+    })
     const owner = await server.admin.hkeys(A)
     const endsAt = performance.now() + 1_300
     while (performance.now() < endsAt) {

@@ -44,7 +44,7 @@ describeWorlds(
       const holder = world.newClient()
       const multi = world.newClient().getMultiLock(...locksOf())
       const lease = await holder.getLock('b').lock()
-      expect(await within(1_800, multi.whenFree({ waitMs: 300 }))).toBe(false)
+      expect(await within(2_400, multi.whenFree({ waitMs: 800 }))).toBe(false)
       await lease.release()
       await expect(multi.whenFree({ waitMs: 0 })).rejects.toBeInstanceOf(InvalidArgumentError)
     })

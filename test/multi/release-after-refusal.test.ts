@@ -41,9 +41,9 @@ test('a multi-lock whose second request would come too late answers that a lock 
   const multi = client.getMultiLock(client.getLock('a'), client.getLock('b'))
   const held = await rig.witness().getLock('b').lock()
   expect(await multi.tryLock()).toBeNull()
-  rig.proxy.delay(100)
-  // The first answer takes 200 ms; the second one would come too late.
-  expect(await multi.tryLock(300)).toBeNull()
+  rig.proxy.delay(200)
+  // The first answer takes 400 ms; the second one would come too late.
+  expect(await multi.tryLock(750)).toBeNull()
   expect(await rig.exists('a')).toBe(false)
   await held.release()
 })

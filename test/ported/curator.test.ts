@@ -300,7 +300,7 @@ describeWorlds(
       // A client that has just been made knows of no server yet.
       for (const client of [one, two]) expect(await client.getCountDownLatch('it').count()).toBe(1)
       const tries = [one, two].map((client) =>
-        client.getCountDownLatch('it').await({ waitMs: 200 }),
+        client.getCountDownLatch('it').await({ waitMs: 600 }),
       )
       expect(await Promise.all(tries)).toEqual([false, false])
       const waits = [one, two].map((client) => client.getCountDownLatch('it').await())

@@ -83,7 +83,7 @@ test('a client that knows a deployment founds no other deployment after all mast
 test('a client that pauses during the founding lets no master vote that was emptied meanwhile', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(marks, 'hold'))
-  const late = cluster.client({ ...PATIENT, outageMs: 400 }, urls).getLock('it')
+  const late = cluster.client({ ...PATIENT, outageMs: 1_500 }, urls).getLock('it')
   const asked = late.tryLock().catch(() => null)
   await Promise.race(traps.map(({ seen }) => seen))
   const other = cluster.client({ newDeployment: true })
@@ -146,7 +146,7 @@ test('a master that is emptied after its claim rests, and the other masters vote
 test('no deployment is founded when a master is made to rest before its claim', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(claims, 'hold'))
-  const client = cluster.client({ ...PATIENT, outageMs: 400 }, urls)
+  const client = cluster.client({ ...PATIENT, outageMs: 1_500 }, urls)
   const asked = client
     .getLock('it')
     .tryLock()
@@ -156,11 +156,15 @@ test('no deployment is founded when a master is made to rest before its claim', 
   const last = (first + 1) % 3
   await traps[last]?.seen
   const rested = masters[last] as RedisServer
-  await cluster
-    .client({ outageMs: 100 }, [rested.url])
+  const enough = new AbortController()
+  const resting = cluster
+    .client({}, [rested.url])
     .getLock('other')
-    .tryLock()
+    .lock({ signal: enough.signal })
     .catch(() => null)
+  await eventually(() => rested.admin.get(BIRTH))
+  enough.abort()
+  await resting
   expect(await rested.admin.get(BIRTH)).not.toMatch(CLAIM)
   for (const trap of traps) trap.release()
   expect(await asked).toBeNull()
@@ -170,7 +174,7 @@ test('no deployment is founded when a master is made to rest before its claim', 
 test('a deployment that a client claimed and did not found is founded by another client at once', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(founds, 'cutBefore'))
-  const first = cluster.client({ ...PATIENT, commandTimeoutMs: 1_000, outageMs: 100 }, urls)
+  const first = cluster.client({ ...PATIENT, commandTimeoutMs: 1_000, outageMs: 1_500 }, urls)
   const gone = first
     .getLock('it')
     .tryLock()

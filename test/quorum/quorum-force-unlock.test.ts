@@ -45,7 +45,10 @@ test('`forceUnlock()` on a bare majority is not undone by a holder that restores
 
 test('`forceUnlock()` without a majority rejects, and the holder keeps the lock', async () => {
   const { cluster, urls } = await start()
-  const lease = await cluster.client(QUICK, urls).getLock('it').lock()
+  const lease = await cluster
+    .client({ ...QUICK, leaseMs: 3_000 }, urls)
+    .getLock('it')
+    .lock()
   await cluster.heldEverywhere('it', lease.owner)
   const ways = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
   const forcer = cluster.client(
@@ -67,7 +70,7 @@ test('`forceUnlock()` without a majority rejects, and the holder keeps the lock'
   await never(async () => {
     expect(lease.valid).toBe(true)
     expect(await first?.admin.exists('it')).toBe(0)
-  }, 1_500)
+  }, 2_000)
   expect(await within(10_000, forcer.getLock('it').forceUnlock())).toBe(true)
   await eventually(() => lease.signal.aborted, { timeoutMs: 5_000 })
   await cluster.free('it')

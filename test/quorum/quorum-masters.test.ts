@@ -5,6 +5,9 @@ import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 
+/** With these options, a master that answers late still answers in time. */
+const PATIENT = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
+
 /** The state of each. */
 const states = async (client: Holdfast) => (await client.masters()).map(({ state }) => state)
 
@@ -12,14 +15,14 @@ test('`masters()` reports the masters that vote, even before any other request',
   const cluster = await Cluster.start(3)
   const addresses = cluster.masters.map(({ port }) => `127.0.0.1:${port}`)
   const votes = { state: 'votes', restsForMs: 0, missingLeases: 0, reason: null }
-  expect(await cluster.client().masters()).toEqual(
+  expect(await cluster.client(PATIENT).masters()).toEqual(
     addresses.map((address) => ({ address, ...votes })),
   )
 })
 
 test('`masters()` reports a master that rests, and for how long', async () => {
   const cluster = await Cluster.start(3)
-  const client = cluster.client({ outageMs: 400, longestLeaseMs: 60_000 })
+  const client = cluster.client({ ...PATIENT, longestLeaseMs: 60_000 })
   await client.masters()
   const [first] = cluster.masters
   await first?.restart()
@@ -33,19 +36,21 @@ test('`masters()` reports a master that rests, and for how long', async () => {
 
 test('`masters()` reports masters that were never asked for a lock as unmarked', async () => {
   const cluster = await Cluster.start(3, false)
-  const client = cluster.client({ outageMs: 400 })
+  const client = cluster.client({ ...PATIENT, outageMs: 400 })
   const all = await client.masters()
   expect(all).toMatchObject(Array(3).fill({ state: 'unmarked', restsForMs: 60_000 }))
-  await client
-    .getLock('it')
-    .tryLock(300)
-    .catch(() => null)
-  await eventually(async () => (await states(client)).every((state) => state === 'rests'))
+  await eventually(async () => {
+    await client
+      .getLock('it')
+      .tryLock(300)
+      .catch(() => null)
+    return (await states(client)).every((state) => state === 'rests')
+  })
 })
 
 test('`masters()` reports a master that lacks a lease of this client, until the lease is restored', async () => {
   const cluster = await Cluster.start(3)
-  const client = cluster.client()
+  const client = cluster.client(PATIENT)
   const lease = await client.getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
   await cluster.masters[1]?.admin.del('it')
@@ -54,7 +59,7 @@ test('`masters()` reports a master that lacks a lease of this client, until the 
     { state: 'behind', missingLeases: 1 },
     { state: 'votes', missingLeases: 0 },
   ])
-  await lease.extend(20_000)
+  await lease.extend(55_000)
   await eventually(async () => (await states(client))[1] === 'votes')
   await lease.release()
 })
@@ -98,7 +103,7 @@ test('`masters()` is refused for one server, and after the client is closed', as
 
 test('`masters()` does not accept the mark of another process', async () => {
   const cluster = await Cluster.start(1)
-  const client = cluster.client()
+  const client = cluster.client(PATIENT)
   const { admin } = cluster.masters[0] as (typeof cluster.masters)[0]
   await admin.set(BIRTH, `0 ${'1'.repeat(40)} 0 ${'2'.repeat(40)} 90000`)
   expect(await client.masters()).toMatchObject([{ state: 'unmarked', restsForMs: 90_000 }])

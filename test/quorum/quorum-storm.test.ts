@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { letVote } from '../support/masters.ts'
 import { Cluster } from '../support/quorum-rig.ts'
@@ -52,13 +53,12 @@ describe.each([
       await hurt(master)
       seen = witness.grants
       // The masters that forgot rest; then everybody is to go on.
-      for (let i = 0; i < 400 && witness.grants < seen + 3; i++) await pause(10)
-      expect(witness.grants).toBeGreaterThan(seen)
+      await eventually(() => witness.grants >= seen + 3, { message: 'three more grants' })
     }
     over = true
     await Promise.all(work)
     expect(witness.violations).toEqual([])
-    expect(witness.grants).toBeGreaterThan(24)
+    expect(witness.grants).toBeGreaterThanOrEqual(24)
     await Promise.all(clients.map((client) => client.close()))
     leaves({ keys: true, why: 'what a master missed ends with its lease' })
   })

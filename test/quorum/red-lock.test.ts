@@ -97,7 +97,9 @@ describe('a RedLock', () => {
     const cluster = await Cluster.start(3)
     const [behind, ...others] = cluster.masters as [RedisServer, ...RedisServer[]]
     const proxy = await startProxy(behind.port)
-    const clients = [proxy, ...others].map((one) => clientOf(one))
+    // No request is late, and so none is repeated.
+    const patient = { leaseMs: 50_000, commandTimeoutMs: 5_000, outageMs: 10_000 }
+    const clients = [proxy, ...others].map((one) => clientOf(one, patient))
     const [first] = clients as [Holdfast]
     await redLockOf(clients, 'before').using(() => {})
     await cluster.free('before')
@@ -230,7 +232,7 @@ describe('a RedLock', () => {
 
   test('the watchdog of its client renews a RedLock at a majority', async () => {
     const cluster = await Cluster.start(3)
-    const [first, ...others] = clientsOf(cluster, { leaseMs: 1_200, longestLeaseMs: 2_400 })
+    const [first, ...others] = clientsOf(cluster, { leaseMs: 2_000, longestLeaseMs: 4_000 })
     const diary = new Diary(first)
     const lease = await redLockOf([first, ...others]).lock()
     await cluster.masters[2]?.kill()
@@ -243,7 +245,7 @@ describe('a RedLock', () => {
 
   test('a renewal restores a RedLock at a server that forgot it, and the server does not vote meanwhile', async () => {
     const cluster = await Cluster.start(3)
-    const lease = await redLockOf(clientsOf(cluster, { leaseMs: 1_500 })).lock()
+    const lease = await redLockOf(clientsOf(cluster, { leaseMs: 2_400 })).lock()
     const others = redLockOf(clientsOf(cluster))
     for (const master of cluster.masters) {
       await master.restart()
@@ -258,11 +260,11 @@ describe('a RedLock', () => {
   test('a RedLock waits until servers that never voted have rested, unless the deployment is new', async () => {
     const cluster = await Cluster.start(3, false)
     const old = redLockOf(
-      clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_500, outageMs: 800 }),
+      clientsOf(cluster, { leaseMs: 1_500, longestLeaseMs: 2_500, outageMs: 1_500 }),
     )
     const error = await errorOf(old.lock())
     expect(error.message).toContain('may have lost leases')
-    await pause(1_000)
+    await pause(1_500)
     await old.using(() => {})
     await cluster.free('it')
     const fresh = await Cluster.start(3, false)
@@ -398,7 +400,7 @@ describe('a RedLock when a client closes', () => {
 
   test('another client that closes costs a vote, like a server that is down', async () => {
     const cluster = await Cluster.start(3)
-    const [first, second, third] = clientsOf(cluster, { leaseMs: 900 }) as [
+    const [first, second, third] = clientsOf(cluster, { leaseMs: 2_000 }) as [
       Holdfast,
       Holdfast,
       Holdfast,
@@ -407,7 +409,7 @@ describe('a RedLock when a client closes', () => {
     const lease = await lock.lock()
     await cluster.heldEverywhere('it', lease.owner)
     await second.close()
-    await pause(1_200)
+    await pause(2_300)
     expect(lease.valid).toBe(true)
     await lease.release()
     await cluster.free('it')

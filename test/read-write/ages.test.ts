@@ -5,6 +5,8 @@ import { bothPlaces } from './both-places.ts'
 
 const rig = faultRig()
 const places = bothPlaces(rig)
+/** The server computes ages by its wall clock, which may be adjusted by some milliseconds during a test. */
+const ADJUSTED_MS = 50
 
 describe.each(places)('the age of a hold, %s,', (_, newClient) => {
   test('`inspect()` reports the age of each reader since its first acquisition', async () => {
@@ -16,15 +18,17 @@ describe.each(places)('the age of a hold, %s,', (_, newClient) => {
     // Renewals and re-entries do not make it younger.
     await eventually(() => diary.renewed >= 1)
     const again = await lock.readLock().lock(60_000)
+    const youngerFrom = performance.now()
     const younger = await newClient().getReadWriteLock('it').readLock().lock()
-    await pause(50)
+    await pause(150)
     const { holders } = await lock.inspect()
     const agoMs = performance.now() - from
+    const youngerAgoMs = performance.now() - youngerFrom
     const ageOf = (owner: string) => holders.find((one) => one.owner === owner)?.ageMs
     expect(ageOf(lease.owner)).toBeGreaterThan(900)
-    expect(ageOf(lease.owner)).toBeLessThanOrEqual(agoMs + 2)
-    expect(ageOf(younger.owner)).toBeGreaterThanOrEqual(45)
-    expect(ageOf(younger.owner)).toBeLessThan(900)
+    expect(ageOf(lease.owner)).toBeLessThanOrEqual(agoMs + ADJUSTED_MS)
+    expect(ageOf(younger.owner)).toBeGreaterThanOrEqual(150 - ADJUSTED_MS)
+    expect(ageOf(younger.owner)).toBeLessThanOrEqual(youngerAgoMs + ADJUSTED_MS)
     for (const one of [younger, again, lease]) await one.release()
   })
 
@@ -32,28 +36,28 @@ describe.each(places)('the age of a hold, %s,', (_, newClient) => {
     const client = newClient()
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const writing = await lock.writeLock().lock()
-    await pause(50)
+    await pause(150)
     const reading = await lock.readLock().lock()
     const { holders } = await lock.inspect()
     const [writer, reader] = [writing, reading].map(
       (lease) => holders.find(({ owner }) => owner === lease.owner)?.ageMs ?? -1,
     )
-    expect(writer).toBeGreaterThanOrEqual(45)
+    expect(writer).toBeGreaterThanOrEqual(150 - ADJUSTED_MS)
     expect(reader).toBeGreaterThanOrEqual(0)
-    expect(reader).toBeLessThanOrEqual((writer as number) - 40)
+    expect(reader).toBeLessThanOrEqual((writer as number) - (150 - ADJUSTED_MS))
     await Promise.all([writing.release(), reading.release()])
   })
 
   test('a writer that is refused learns for how long the reader has held the lock', async () => {
     const reading = await newClient().getReadWriteLock('it').readLock().lock()
-    await pause(50)
+    await pause(150)
     const lock = newClient().getReadWriteLock('it').writeLock()
     expect(await lock.tryLock()).toBeNull()
     const why = await lock.why()
     expect(why.holder).toBe(reading.owner)
-    expect(why.ageMs).toBeGreaterThanOrEqual(45)
-    const { error } = await outcome(lock.lock({ waitMs: 30 }))
-    expect((error as Error).message).toMatch(/held by .* for \d+ ms/)
+    expect(why.ageMs).toBeGreaterThanOrEqual(150 - ADJUSTED_MS)
+    const { error } = await outcome(lock.lock({ waitMs: 400 }))
+    expect((error as Error).message).toMatch(/held by .* for \d+ m?s/)
     await reading.release()
   })
 })

@@ -294,7 +294,7 @@ describe.each(SIDES)('a holder of the %s lock', (side) => {
 
 describe.each(SIDES)('a caller that requests the %s lock', (side) => {
   test('an outage is reported as an outage, never as contention, and nothing is left behind', async () => {
-    const client = rig.client({ outageMs: 500 })
+    const client = rig.client({ outageMs: 800 })
     const lock = client.getReadWriteLock('it')
     const mine = sideOf(lock, side)
     await (await mine.lock()).release()

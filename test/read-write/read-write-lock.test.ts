@@ -100,7 +100,7 @@ test('a stream of readers does not starve a writer', async () => {
   )
   await eventually(() => rig.exists('it'))
   try {
-    const lease = granted(await rig.client().getReadWriteLock('it').writeLock().tryLock(2_000))
+    const lease = granted(await rig.client().getReadWriteLock('it').writeLock().tryLock(5_000))
     await lease.release()
   } finally {
     over = true
@@ -230,7 +230,7 @@ test('readers behind a waiting writer acquire the lock when the writer gives up'
 })
 
 test('a dead reader blocks a writer only until its lease ends, even when other readers are renewed', async () => {
-  const steady = rig.client({ leaseMs: 900 })
+  const steady = rig.client({ leaseMs: 1_800 })
   const kept = await steady.getReadWriteLock('it').readLock().lock()
   await rig.client().getReadWriteLock('it').readLock().lock(700)
   const writing = rig.client().getReadWriteLock('it').writeLock().lock()
@@ -241,7 +241,7 @@ test('a dead reader blocks a writer only until its lease ends, even when other r
 })
 
 test('a read lock and a write lock are renewed, and a lost read lock is reported', async () => {
-  const client = rig.client({ leaseMs: 600 })
+  const client = rig.client({ leaseMs: 1_500 })
   const diary = new Diary(client)
   const lock = client.getReadWriteLock('it')
   const reading = await lock.readLock().lock()

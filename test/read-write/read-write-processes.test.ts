@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Child, startChild } from '../support/children.ts'
+import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 
@@ -94,10 +95,8 @@ test('no owner reads or writes beside a writer while processes are killed or sto
 test('the same check finds violations of a broken lock that lets writers in beside readers', async () => {
   const crew = [start('broken'), start('broken')]
   await within(10_000, Promise.all(crew.map((child) => child.next())))
-  await pause(300)
+  const isFound = (violation: RegExp) => violations(stays()).some((one) => violation.test(one))
+  await eventually(() => isFound(/was let in beside/) && isFound(/has token/), { everyMs: 50 })
   for (const child of crew) child.send('over')
   await Promise.all(crew.map((child) => child.exited))
-  const found = violations(stays())
-  expect(found.some((one) => /was let in beside/.test(one))).toBe(true)
-  expect(found.some((one) => /has token/.test(one))).toBe(true)
 })

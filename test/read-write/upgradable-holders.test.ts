@@ -9,7 +9,7 @@ describeWorlds(
     test('plain readers do not hold the upgradable lock, and do not block it', async () => {
       const reading = await world.newClient().getReadWriteLock('it').readLock().lock(20_000)
       const upgradable = world.newClient().getReadWriteLock('it').upgradableLock()
-      expect(await upgradable.whenFree({ waitMs: 1_000 })).toBe(true)
+      expect(await upgradable.whenFree({ waitMs: 10_000 })).toBe(true)
       expect(await upgradable.isLocked()).toBe(false)
       expect(await upgradable.remainingMs()).toBe(0)
       expect(await upgradable.inspect()).toMatchObject({ holder: null, holdCount: 0, ttlMs: null })

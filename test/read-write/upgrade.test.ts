@@ -44,7 +44,7 @@ describe.each(places)('%s', (_, newClient) => {
     expect(await upgradable.using(writes)).toBe('written')
     expect(await upgradable.tryUsing(writes)).toBe('written')
     const owned = client.getReadWriteLock('it', { owner: client.owner() }).upgradableLock()
-    const forms = [() => upgradable.tryLock(), () => owned.lock(), () => owned.tryLock(50)]
+    const forms = [() => upgradable.tryLock(), () => owned.lock(), () => owned.tryLock(10_000)]
     for (const form of [...forms, () => client.run(() => upgradable.lock())]) {
       await using lease = await form()
       expect(await writes(lease)).toBe('written')
@@ -74,7 +74,7 @@ describe.each(places)('%s', (_, newClient) => {
     const lease = await lock.upgradableLock().lock()
     const reading = await newLock().readLock().lock()
     expect(await lease.tryUpgrade()).toBeNull()
-    expect(await lease.tryUpgrade({ waitMs: 30 })).toBeNull()
+    expect(await lease.tryUpgrade({ waitMs: 300 })).toBeNull()
     // It leaves nobody waiting.
     await eventually(async () => (await lock.inspect()).waitingToWrite.length === 0)
     await granted(await newLock().readLock().tryLock()).release()
@@ -91,7 +91,7 @@ describe.each(places)('%s', (_, newClient) => {
     expect(writing.remaining()).toBeGreaterThan(50_000)
     await writing.release()
     const reading = await newLock().readLock().lock()
-    const timeout = await outcome(lease.upgrade({ waitMs: 30 }))
+    const timeout = await outcome(lease.upgrade({ waitMs: 500 }))
     expect(timeout.error).toMatchObject({ code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it' })
     // It names the reader, and not the lease that was to be upgraded.
     expect((timeout.error as Error).message).toContain(`held by`)
@@ -160,7 +160,7 @@ describe.each(places)('%s', (_, newClient) => {
   })
 
   test('a lost lease cannot be upgraded, and the error says what to do', async () => {
-    const lease = await newLock().upgradableLock().lock(50)
+    const lease = await newLock().upgradableLock().lock(500)
     await eventually(() => lease.signal.aborted)
     const { error } = await outcome(lease.upgrade())
     expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired', lockName: 'it' })

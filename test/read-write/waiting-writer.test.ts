@@ -188,9 +188,11 @@ describe('a writer that readers of its own client block', () => {
     const asked = () => rig.proxy.count(acquireWrite.sha1)
     const writing = lock.writeLock().lock()
     await eventually(() => waitsToWrite(lock, client))
-    const before = asked()
+    const [before, from] = [asked(), performance.now()]
     for (const reader of readers.slice(1)) await reader.release()
-    expect(asked() - before).toBeLessThanOrEqual(2)
+    // It asks again each second by itself.
+    const byItself = Math.ceil((performance.now() - from) / 1_000)
+    expect(asked() - before).toBeLessThanOrEqual(2 + byItself)
     await readers[0]?.release()
     await (await within(5_000, writing)).release()
   })

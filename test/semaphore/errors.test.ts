@@ -72,7 +72,8 @@ test.each([
 
 test.each<[string, (client: Holdfast) => unknown]>([
   ['acquire', (client) => client.getSemaphore('it').acquire()],
-  ['tryAcquire for a time', (client) => client.getSemaphore('it').tryAcquire({ waitMs: 20 })],
+  // The wait is longer than `outageMs`: a shorter wait may end before the client knows that it has no connection.
+  ['tryAcquire for a time', (client) => client.getSemaphore('it').tryAcquire({ waitMs: 2_000 })],
   ['release', (client) => client.getSemaphore('it').release()],
   ['trySetPermits', (client) => client.getSemaphore('it').trySetPermits(2)],
   ['inspect', (client) => client.getSemaphore('it').inspect()],

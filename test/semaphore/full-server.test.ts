@@ -13,7 +13,7 @@ async function fill(): Promise<void> {
 }
 
 async function withPermits(permits: number): Promise<Holdfast> {
-  const client = rig.client({ outageMs: 600 })
+  const client = rig.client({ outageMs: 2_000 })
   await semaphoreOf(client).trySetPermits(permits)
   return client
 }
@@ -25,7 +25,7 @@ test('a full server accepts the release of plain permits', async () => {
   // Nothing that the server is to forget goes with the next request.
   await semaphore.inspect()
   await client.close()
-  const other = semaphoreOf(rig.client({ outageMs: 600 }))
+  const other = semaphoreOf(rig.client({ outageMs: 2_000 }))
   await fill()
   await other.release(2)
   expect(await other.releaseIfExists()).toBe(true)

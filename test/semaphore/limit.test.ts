@@ -67,7 +67,13 @@ inBothPlaces(({ client, loseData }) => {
     ],
     [
       'at an acquisition that waits',
-      (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 })),
+      async (one) => {
+        const abort = new AbortController()
+        const acquiring = errorOf(limited(one).acquire({ permits: 3, signal: abort.signal }))
+        await eventually(() => warnings.length > 0)
+        abort.abort(new Error('enough'))
+        await acquiring
+      },
     ],
     ['at a try', (one) => limited(one).tryAcquire({ permits: 3 })],
   ])('another number in Redis causes a warning: %s', async (_, ask) => {

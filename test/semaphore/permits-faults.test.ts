@@ -54,7 +54,7 @@ const operations: Operation[] = [
   {
     operation: 'renewal',
     script: renewPermits,
-    leaseMs: 1_500,
+    leaseMs: 2_400,
     faults: faults.filter(({ action }) => ['cutAfter', 'duplicate'].includes(action)),
     prepare: take,
     act: async ({ client, held }) => {
@@ -219,7 +219,7 @@ test('a grant that arrives at the time of an abort is given back', async () => {
 })
 
 test('an outage is reported as an outage, never as contention, and leaves no permit taken', async () => {
-  const client = rig.client({ outageMs: 500 })
+  const client = rig.client({ outageMs: 1_000 })
   const mine = of(client)
   const theirs = await withPermits(rig.witness(), 2)
   await (await mine.acquire()).release()

@@ -3,6 +3,7 @@ import { Holdfast, type LeaseLostError, type Permit } from '../../src/index.ts'
 import { HoldSet } from '../../src/local/hold-set.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, within } from '../support/fault-rig.ts'
+import { expectWarnings } from '../support/warnings.ts'
 import { allAreBack, listening, of, RAW, taken, waiting, withPermits } from './permits.ts'
 
 const rig = faultRig()
@@ -23,7 +24,7 @@ describe('permits', () => {
     const last = taken(await of(other).tryAcquire())
     expect([one, two, last].map(({ permits }) => permits)).toEqual([1, 2, 1])
     expect(await semaphore.tryAcquire()).toBeNull()
-    expect(await of(other).tryAcquire({ waitMs: 50 })).toBeNull()
+    expect(await of(other).tryAcquire({ waitMs: 500 })).toBeNull()
     expect(await semaphore.availablePermits()).toBe(0)
 
     const facts = await of(other).inspect()
@@ -42,6 +43,8 @@ describe('permits', () => {
   test('a semaphore begins without permits, and a waiter is served when a client sets them', async () => {
     const semaphore = of(rig.client())
     expect(await semaphore.inspect()).toMatchObject({ permits: null, available: 0, taken: 0 })
+    // The warning appears if the wait is longer than half a second.
+    expectWarnings('HOLDFAST_NO_PERMITS')
     const acquiring = semaphore.acquire()
     await listening(server, 1)
     await of(rig.client()).trySetPermits(1)
@@ -248,7 +251,7 @@ describe('the lease of permits', () => {
     const client = rig.client()
     const diary = new Diary(client)
     const semaphore = await withPermits(client, 1)
-    const permit = await semaphore.acquire({ leaseMs: 200 })
+    const permit = await semaphore.acquire({ leaseMs: 700 })
     await eventually(() => permit.signal.aborted)
     expect(diary.reasons).toEqual(['expired'])
     expect(() => permit.assertValid()).toThrow(/was lost/)
@@ -331,7 +334,7 @@ describe('tryUsing', () => {
       throw new Error('broken')
     })
     await expect(failing).rejects.toThrow('broken')
-    const lost = semaphore.tryUsing(() => pause(150), { leaseMs: 60 })
+    const lost = semaphore.tryUsing(() => pause(700), { leaseMs: 500 })
     await expect(lost).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
     await expect(semaphore.tryUsing('fn' as never)).rejects.toThrow(/must be a function/)
     await expect(semaphore.tryUsing(() => {}, { waitMs: 0 })).rejects.toThrow(/`waitMs`/)
@@ -352,13 +355,13 @@ test('a lease with its own length is renewed if `renew` is true', async () => {
 })
 
 test('a wait longer than `waitMs` of the call, or of the client, rejects', async () => {
-  const semaphore = await withPermits(rig.client({ waitMs: 30 }), 1)
+  const semaphore = await withPermits(rig.client({ waitMs: 600 }), 1)
   const permit = await semaphore.acquire()
   const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it', waitedMs: expect.any(Number) }
   await expect(semaphore.acquire()).rejects.toMatchObject(timeout)
   const work = jest.fn()
-  await expect(semaphore.using(work, { waitMs: 20 })).rejects.toThrow(
-    /^Semaphore "it": 1 permit not acquired within 20 ms .* 1 of 1 permit is taken: 1 by this client for \d+ ms\. /,
+  await expect(semaphore.using(work, { waitMs: 500 })).rejects.toThrow(
+    /^Semaphore "it": 1 permit not acquired within 500 ms .* 1 of 1 permit is taken: 1 by this client for \d+ m?s\. /,
   )
   expect(work).not.toHaveBeenCalled()
   const waiting = semaphore.acquire({ waitMs: Infinity })
@@ -390,7 +393,7 @@ describe('using', () => {
 
   test('`using()` rejects if the lease was lost, although the work succeeded', async () => {
     const semaphore = await withPermits(rig.client(), 1)
-    const working = semaphore.using(() => pause(150), { leaseMs: 60 })
+    const working = semaphore.using(() => pause(700), { leaseMs: 500 })
     await expect(working).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
     await allAreBack(server, 1)
   })
@@ -398,7 +401,7 @@ describe('using', () => {
   test('`using()` rejects with the loss, and the error of the work is its cause', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     const working = semaphore.using((permit) => pause(5_000, 0, { signal: permit.signal }), {
-      leaseMs: 60,
+      leaseMs: 500,
     })
     await expect(working).rejects.toMatchObject({
       code: 'HOLDFAST_LEASE_LOST',

@@ -75,7 +75,7 @@ describe('close()', () => {
     ['a server that refuses connections', cutOff],
     ['a server that does not answer', () => rig.proxy.blackHole({ onHeal: 'drop' })],
   ])('`close()` returns the permits of work when a short outage ends: %s', async (_, breakOff) => {
-    const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 10_000 })
+    const client = rig.client({ commandTimeoutMs: 1_500, outageMs: 10_000 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
     const [work, begun] = [deferred<void>(), deferred<void>()]
@@ -86,7 +86,7 @@ describe('close()', () => {
     await begun.promise
     breakOff()
     const closing = client.close()
-    await pause(1_200)
+    await pause(1_600)
     await rig.proxy.heal()
     await closing
     expect(await theirs.availablePermits()).toBe(1)

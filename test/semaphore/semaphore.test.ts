@@ -80,9 +80,9 @@ describe('permits', () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(3)
     await semaphore.acquire({ permits: 2 })
-    await semaphore.acquire(1, { waitMs: 500 })
+    await semaphore.acquire(1, { waitMs: 10_000 })
     expect(await semaphore.availablePermits()).toBe(0)
-    const { error } = await outcome(semaphore.acquire({ waitMs: 50 }))
+    const { error } = await outcome(semaphore.acquire({ waitMs: 500 }))
     expect(error).toMatchObject({ code: 'HOLDFAST_WAIT_TIMEOUT' })
     const signal = AbortSignal.timeout(30)
     const aborted = await outcome(semaphore.acquire({ permits: 2, signal }))
@@ -108,7 +108,7 @@ describe('permits', () => {
   test('permits are gone with a semaphore that has an expiry, and `releaseIfExists()` creates none', async () => {
     const semaphore = semaphoreOf(rig.client())
     expect(await semaphore.releaseIfExists(2)).toBe(false)
-    expect(await semaphore.trySetPermits(2, { ttlMs: 300 })).toBe(true)
+    expect(await semaphore.trySetPermits(2, { ttlMs: 1_500 })).toBe(true)
     await semaphore.acquire(2)
     expect(await semaphore.releaseIfExists()).toBe(true)
     expect(await rig.server.admin.pttl('it')).toBeGreaterThan(0)
@@ -129,7 +129,7 @@ describe('permits', () => {
     }
     expect(await semaphore.using(work, { permits: 2 })).toBe('done')
     await expect(semaphore.using(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
-    expect(await semaphore.tryUsing(() => 7, { waitMs: 500 })).toBe(7)
+    expect(await semaphore.tryUsing(() => 7, { waitMs: 10_000 })).toBe(7)
     expect(await semaphore.tryUsing(() => 7, { permits: 1_000, otherwise: 'busy' })).toBe('busy')
     expect(await semaphore.availablePermits()).toBe(3)
   })
@@ -183,7 +183,7 @@ describe('a waiter', () => {
     })
     await pause(50)
     try {
-      expect(await many.tryAcquire({ permits: 4, waitMs: 3_000 })).toBe(true)
+      expect(await many.tryAcquire({ permits: 4, waitMs: 10_000 })).toBe(true)
       expect(await few.tryAcquire()).toBe(false)
       await many.release(4)
     } finally {
@@ -232,7 +232,7 @@ describe('a waiter', () => {
     expect(wakeMs).toBeLessThan(atLoad(500))
     await b.acquire(2)
     await eventually(async () => (await placesIn(rig)).length === 0)
-    const timed = outcome(a.tryAcquire({ permits: 3, waitMs: 400 }))
+    const timed = outcome(a.tryAcquire({ permits: 3, waitMs: 1_500 }))
     await queued(rig, 1)
     const next = b.acquire(1)
     await b.release(1)

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:net'
  * Each worker of jest has some to itself: what a test has let go, to have it again, no other test
  * takes meanwhile, whose server would answer the clients of this one.
  */
-const WORKERS = 8
-const COUNT = 10_000 / WORKERS
+const WORKERS = 24 // At least the most workers of scripts/lib/workers.mjs.
+const COUNT = Math.floor(10_000 / WORKERS)
 const FIRST = 10_000 + COUNT * (Number(portsOf()) % WORKERS)
 
 /** Whose ports: a Jest that a test runs has those of the worker which waits for it. */

@@ -122,7 +122,8 @@ export async function startCluster({
   const settings = {
     'cluster-enabled': 'yes',
     'cluster-config-file': 'nodes.conf',
-    'cluster-node-timeout': 1_000,
+    // A busy machine may let a node wait for a second, and a cluster without a failover must not be down then.
+    'cluster-node-timeout': replicas > 0 ? 1_000 : 30_000,
     'cluster-replica-validity-factor': 0,
     'repl-diskless-sync': 'yes',
     'repl-diskless-sync-delay': 0,

@@ -57,7 +57,7 @@ const release = (owner: string, args: Arguments = {}) =>
     publish: 'PUBLISH',
     prefix: '{it}',
     client: '',
-    claimMs: 500,
+    claimMs: 5_000,
     ...args,
   }) as Promise<Answer>
 
@@ -294,7 +294,7 @@ describe('a request to write', () => {
 
   test('a writer that also reads for less time keeps its write lease, even after it stops reading', async () => {
     await write('c:1', { leaseMs: 60_000 })
-    await read('c:1', { leaseMs: 500, beside: 'c:1:write' })
+    await read('c:1', { leaseMs: 5_000, beside: 'c:1:write' })
     expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
     expect(await release('c:1')).toEqual(['freed', 0])
     expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
@@ -400,7 +400,7 @@ describe('waiters for the upgradable lock and waiters to write', () => {
 
   test('a dead waiter blocks no writer', async () => {
     await upgradable('a')
-    await read('b:1:upgradable', { client: 'b', waitingMs: 50 })
+    await read('b:1:upgradable', { client: 'b', waitingMs: 1_500 })
     await release('a:1:upgradable')
     expect((await write('w:1', { client: 'w' }))[0]).toBe('held')
     await eventually(async () => (await write('w:1', { client: 'w' }))[0] === 'granted')
@@ -725,7 +725,7 @@ test('300 releases use few commands each, and the last release wakes the waiting
   const looks = async () =>
     Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
   const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
-  await Promise.all(readers.map((reader) => read(reader)))
+  await Promise.all(readers.map((reader) => read(reader, { leaseMs: 60_000 })))
   const [, , since] = await write('d:1', { client: 'd', waitingMs: 9_000 })
   const before = await looks()
   for (const reader of readers.slice(1)) {
@@ -741,7 +741,7 @@ test('a re-entered reader of Redisson holds the lock until the lock expires', as
   // Before 4.0 its watchdog renews that alone.
   const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
   await admin.hset(LOCK, { mode: 'read', [java]: 2 })
-  await admin.pexpire(LOCK, 600)
+  await admin.pexpire(LOCK, 2_000)
   expect((await write('c:1'))[0]).toBe('held')
   await read('c:2', { leaseMs: 500 })
   await release('c:2')

@@ -786,7 +786,8 @@ describe('the page about rights', () => {
     const masters = servers.map(({ host, port }) => ({ host, port, ...login }))
     const errors: string[] = []
     const newClient = () => {
-      const options = { masters, keyPrefix: 'app:', leaseMs: 3_000, newDeployment: true }
+      // A master has a tenth of the lease for its answer.
+      const options = { masters, keyPrefix: 'app:', leaseMs: 6_000, newDeployment: true }
       return new Holdfast(options).on('error', ({ message }) => errors.push(message))
     }
     const clients = [newClient(), newClient()]
