@@ -2,8 +2,7 @@
 //
 //   npm run build && node bench/probes/lock/lease-ends.mjs [--holds 16000] [--spread 8000]
 //
-// The holds are made without a server, so the program measures the watchdog alone. It compares the time with the same
-// timers without holds.
+// The program makes the holds without a server, so it measures the watchdog alone.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../../dist/esm/src/kit/clock.js'
