@@ -1,4 +1,4 @@
-// What is computed from what was measured.
+// Computes the published numbers from the measurements.
 import { callsOf, quantile } from '../support/support.mjs'
 
 export const sum = (values) => values.reduce((total, one) => total + one, 0)
@@ -10,25 +10,25 @@ export const median = (values) => {
     : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** Jain's index of fairness: 1 for equal shares, 1/n when one has all. */
+/** Jain's index of fairness: 1 for equal shares, 1/n if one of n callers has everything. */
 export const jain = (counts) =>
   sum(counts) ** 2 / (counts.length * sum(counts.map((one) => one ** 2))) || 0
 
-/** The p50 and the p99, and how many there were. */
+/** The p50, the p99 and the number of the values. */
 export const spreadOf = (values) => ({
   count: values.length,
   p50: quantile(values, 0.5),
   p99: quantile(values, 0.99),
 })
 
-/** Medians of objects of numbers, field by field; what is no number in some is left out of them. */
+/** Medians of objects of numbers, for each field. The median of a field ignores values that are not numbers. */
 export function medians(rounds) {
   const fields = Object.keys(rounds[0] ?? {})
   const valuesOf = (field) => rounds.map((round) => round[field]).filter(Number.isFinite)
   return Object.fromEntries(fields.map((field) => [field, median(valuesOf(field))]))
 }
 
-/** A number as it stands in a table. */
+/** Formats a number for a table. */
 export function show(value, digits = 2) {
   if (!Number.isFinite(value)) return '–'
   return value.toLocaleString('en', {
@@ -37,10 +37,10 @@ export function show(value, digits = 2) {
   })
 }
 
-/** What the server counted since {@link resetCounts}. */
+/** The counts of the server since {@link resetCounts}. */
 export async function countsOf(admin) {
   const calls = await callsOf(admin)
-  // What was asked by the measurement itself.
+  // The measurement itself sends these commands.
   for (const own of ['config|resetstat', 'info']) delete calls[own]
   const stats = await admin.info('commandstats')
   const usOf = (name) => Number(new RegExp(`cmdstat_${name}:.*?usec=(\\d+)`).exec(stats)?.[1] ?? 0)
@@ -48,7 +48,7 @@ export async function countsOf(admin) {
   return {
     commands: sum(Object.values(calls)),
     scripts: (calls.evalsha ?? 0) + (calls.eval ?? 0),
-    /** Of commands that no script runs, so that nothing is counted twice. */
+    /** The time of commands that clients send, not of commands inside scripts. So nothing counts twice. */
     microseconds: sum(outermost.map(usOf)),
     cpuMs: await serverCpuMs(admin),
   }

@@ -1,11 +1,11 @@
-// How much memory is in use, once what is garbage has been collected.
+// Memory use after a garbage collection.
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 let collect
 
-/** Bytes that this process has in use. */
+/** The number of bytes that this process uses. */
 export async function heapBytes() {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc')
@@ -19,7 +19,7 @@ export async function heapBytes() {
   return heapUsed + external
 }
 
-/** Bytes that the server has in use for data and connections. */
+/** The number of bytes that the server uses for data and connections. */
 export async function serverBytes(admin) {
   return Number(/used_memory:(\d+)/.exec(await admin.info('memory'))[1])
 }

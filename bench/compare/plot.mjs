@@ -1,4 +1,4 @@
-// Plots as SVG, which are legible on light and on dark ground.
+// Draws plots as SVG, for light and dark backgrounds.
 const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 14px; font-weight: 600 }
@@ -32,7 +32,7 @@ function picture(title, height, body) {
   ].join('\n')
 }
 
-/** One bar for each, from 0. */
+/** One bar for each entry, from 0. */
 export function barPlot({ title, bars, digits = 2 }) {
   const shown = bars.filter(({ value }) => Number.isFinite(value))
   const most = Math.max(...shown.map(({ value }) => value))
@@ -56,7 +56,7 @@ export function barPlot({ title, bars, digits = 2 }) {
 
 const AXES = { left: 60, right: WIDTH - 210, top: 40, bottom: 300 }
 
-/** One line for each, through its points; the x axis is logarithmic. */
+/** One line for each entry, through its points. The x axis is logarithmic. */
 export function linePlot({ title, x, y, lines }) {
   const points = lines.flatMap((line) => line.points)
   const [from, to] = [Math.min, Math.max].map((pick) =>

@@ -1,5 +1,5 @@
-// Writes what was measured to a folder: a page with tables, plots, and the figures as JSON. Scenarios
-// that were not run this time stay there as they were.
+// Writes the results to a folder: a page with tables, plots, and the numbers as JSON. The results of scenarios that
+// did not run this time stay in the folder.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join, relative, sep } from 'node:path'
@@ -8,7 +8,7 @@ import { barPlot, linePlot } from './plot.mjs'
 
 const explanation = fileURLToPath(new URL('../../docs/explanation/benchmarks.md', import.meta.url))
 
-/** Where it was measured, when, and with what. */
+/** The date, the command, the software and the machine of a measurement. */
 export function surroundings({ server, command, redisson }) {
   const [cpu] = cpus()
   const date = new Date().toISOString().slice(0, 10)
@@ -61,8 +61,8 @@ export function writeReport(folder, where, results) {
   writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`)
   const page = [
     '# Holdfast beside others',
-    'The figures are medians. What each scenario measures, and what it leaves out, is in\n' +
-      `[Benchmarks](${relative(folder, explanation).split(sep).join('/')}).`,
+    'The numbers are medians.\n' +
+      `[Benchmarks](${relative(folder, explanation).split(sep).join('/')}) describes what each scenario measures and leaves out.`,
     ...all.map(({ text }) => text),
   ]
   const path = join(folder, 'results.md')

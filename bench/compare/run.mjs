@@ -1,7 +1,8 @@
-// Holdfast beside the locks that npm has, Redisson, and the floors: what two bare commands cost.
+// Compares Holdfast with the locks of other npm packages, with Redisson, and with floors. A floor has the cost of two
+// bare commands of Redis.
 // `npm run bench -- [--only a,b] [--quick] [--rounds n] [--libraries holdfast,redlock]
 // [--java] [--without-peers] [--into folder]`.
-// A full run takes about 14 minutes, and with --java 10 more; more on a busy machine.
+// A full run takes about 14 minutes, and 10 more with `--java`. On a busy machine it takes longer.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ensureRedisson } from '../../scripts/lib/redisson.mjs'
@@ -23,7 +24,7 @@ const { values: options } = parseArgs({
   },
 })
 
-// A first look does not replace what is published.
+// A quick run does not replace the published results.
 const folder = options.quick ? '../../.cache/bench' : '../results'
 const into = options.into ?? fileURLToPath(new URL(folder, import.meta.url))
 const wanted = options.only?.split(',') ?? scenarios.map(({ id }) => id)

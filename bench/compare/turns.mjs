@@ -1,16 +1,16 @@
-// What scenarios with contention share: callers in several processes take one lock in turns, each
-// asking again at once, and the server counts what it is asked in the middle of it.
+// Shared by the scenarios with contention. Callers in several processes acquire one lock in turns, and each caller
+// requests it again at once. The server counts its requests in the middle of the run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now } from '../support/support.mjs'
 import { countsOf, jain, resetCounts, spreadOf, sum } from './figures.mjs'
 import { withProcesses } from './worker.mjs'
 
 const SETTLE_MS = 300
-/** Whoever has not come to an end by then, after the end, is left behind. */
+/** The program does not wait longer for callers that have not finished this long after the end. */
 const GRACE_MS = 500
 
 export const tasks = {
-  /** @returns for each caller the moments of its turns, and how long it had waited for each */
+  /** @returns for each caller the times of its acquisitions, and the wait before each acquisition */
   async take(lock, plan) {
     if (lock.take) return lock.take(plan)
     const { name, callers, holdMs, startAt, ms } = plan
@@ -31,7 +31,7 @@ export const tasks = {
   },
 }
 
-/** Takes turns for `ms`, in fresh processes; what is before that is left out of all figures. */
+/** Takes turns for `ms`, in new processes. The numbers leave out the warm-up. */
 export async function takeTurns(server, library, { processes, callers, holdMs, ms, settings }) {
   await server.admin.flushall()
   const name = 'turns'

@@ -1,4 +1,4 @@
-// A process with one library open, that runs the tasks of scenarios.
+// A process that opens one library and runs the tasks of scenarios.
 import { fileURLToPath } from 'node:url'
 import { serve, startWorker } from '../support/support.mjs'
 
@@ -18,7 +18,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   })
 }
 
-/** Starts a process with a library. */
+/** Starts a process that opens a library. */
 export async function startProcess(library, url, settings = {}) {
   const worker = startWorker(import.meta.url)
   try {
@@ -31,7 +31,7 @@ export async function startProcess(library, url, settings = {}) {
     run: (...task) => worker.call('run', ...task),
     prepare: (name) => worker.call('prepare', name),
     close: () => worker.call('close'),
-    /** Whatever it is doing. */
+    /** Ends the process, even during a task. */
     kill: async () => {
       worker.kill()
       await worker.ended
@@ -39,7 +39,7 @@ export async function startProcess(library, url, settings = {}) {
   }
 }
 
-/** Starts so many processes, and ends them when the work is done. */
+/** Starts `count` processes, and ends them after the work. */
 export async function withProcesses(count, library, url, work, settings) {
   const processes = await Promise.all(
     Array.from({ length: count }, () => startProcess(library, url, settings)),

@@ -1,11 +1,11 @@
-// Who watches a quorum lock from outside: one server that takes no part in the lock and is never
-// harmed. Holders tell it what they do; it keeps what a store with a fence would keep, and judges.
+// Observes a quorum lock from outside. One server, which does not store the lock and never fails, receives reports of
+// the holders. It keeps the data of a store that checks fencing tokens, and judges the reports.
 import { Redis } from 'ioredis'
 
 /**
- * One script for each thing that a holder does: `enter`, `write` and `leave`, and `late` for what it
- * writes though it knows that its lease is lost. A token lower than the highest one seen is refused,
- * as is the highest in the hands of somebody else.
+ * One script for all actions of a holder: `enter`, `write`, `leave` and `late`. A `late` write comes from a holder
+ * that knows the loss of its lease. The script refuses a token that is lower than the highest token so far. It also
+ * refuses the highest token if another holder has used it.
  */
 const SEE = `
 local fence, journal = KEYS[1], KEYS[2]
@@ -27,10 +27,10 @@ return 'done'
 const FENCE = 'fence:'
 const JOURNAL = 'journal:'
 
-/** The holder's side. */
+/** Sends the reports of the holders in one process. */
 export class Fence {
   #redis
-  /** A name for each lease: holds that follow one another in a client can have one owner. */
+  /** A name for each lease, because consecutive holds of a client can have the same owner. */
   #names = new WeakMap()
   #named = 0
 
@@ -40,8 +40,8 @@ export class Fence {
   }
 
   /**
-   * @param at a moment at which the lease was valid by the holder's clock
-   * @returns 'done', or why it was refused
+   * @param at a time at which the lease was valid, by the clock of the holder
+   * @returns 'done', or the reason of a refusal
    */
   see(what, lease, at) {
     const { name, token } = lease
@@ -63,8 +63,9 @@ export class Fence {
 }
 
 /**
- * What the journals say, whatever was answered: holders whose leases were valid at one time, on the
- * clock that all processes of a machine share, and tokens that did not rise from one to the next.
+ * Finds errors in the journals, for every reported action, accepted or refused. An error is a pair of leases that
+ * were valid at the same time, or a token that is not higher than an earlier token. The clock is the same for all
+ * processes of the machine.
  */
 export async function judge(admin) {
   const found = { holders: 0, overlaps: 0, regressions: 0, examples: [], enteredAt: [] }
@@ -92,7 +93,7 @@ export async function judge(admin) {
   return found
 }
 
-/** From when to when each was seen to be valid; what it did after its loss does not count. */
+/** The time in which each holder had a valid lease. Actions after the loss do not count. */
 function holdersOf(lines) {
   const holders = new Map()
   for (const line of lines) {

@@ -1,10 +1,10 @@
-// What the measurements with Java share: the process of test/interop/java, and its answers.
+// Shared by the measurements with Java: the process of test/interop/java, and its answers.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { ensureRedisson } from '../../scripts/lib/redisson.mjs'
 import { now } from './support.mjs'
 
-/** Starts a JVM with the newest Redisson, or the line or release given; ended with this process. */
+/** Starts a JVM with the newest Redisson, or with the given line or release. The JVM ends with this process. */
 export async function startJava(wanted = '4') {
   const { version, classPath } = ensureRedisson(wanted)
   const args = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', classPath]
@@ -21,7 +21,7 @@ export async function startJava(wanted = '4') {
     else resolve({ value: ok, from: ns[0] / 1e6, to: ns[1] / 1e6 })
   })
   let requests = 0
-  /** Resolves with the value, and when Java began and ended it. */
+  /** Resolves with the value, and with the times at which Java began and ended the request. */
   const ask = (op, request = {}) => {
     requests += 1
     const id = requests
@@ -30,10 +30,11 @@ export async function startJava(wanted = '4') {
     return answered
   }
 
-  // Java's System.nanoTime() shows the clock of now() as well, where they are one.
+  // On most platforms, System.nanoTime() of Java and now() have the same clock. This call checks it.
   const before = now()
   const { from, to } = await ask('threadId')
-  if (from < before || to > now()) throw new Error('Java and Node have no clock in common here')
+  if (from < before || to > now())
+    throw new Error('Java and Node.js have different clocks on this machine')
   console.log(`Redisson ${version}`)
   return { ask, stop: () => jvm.stdin.end() }
 }

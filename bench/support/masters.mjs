@@ -1,11 +1,10 @@
-// Independent masters for the measurements of the quorum: they can be killed, stopped, shut down and
-// started anew, and count what was done to them.
+// Independent masters for the measurements of the quorum. The program can kill, stop, shut down and restart them.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort, now, startProcess } from './support.mjs'
 
-/** The key that tells since when a master votes. */
+/** The key with the time from which a master votes. */
 const BIRTH = 'holdfast_birth'
 
 class Master {
@@ -27,21 +26,21 @@ class Master {
     return this.#server.admin
   }
 
-  /** SIGKILL, and after that time started again: empty. */
+  /** Kills the server with SIGKILL, and restarts it empty after `ms`. */
   async killFor(ms) {
     this.admin.disconnect()
     await this.#server.kill()
     await this.#backAfter(ms)
   }
 
-  /** Ends in good order, and is started again after that time: empty, for it writes nothing down. */
+  /** Shuts the server down, and restarts it after `ms`. The server is empty then, because it has no persistence. */
   async shutDownFor(ms) {
     this.admin.disconnect()
     await this.#server.kill('SIGTERM')
     await this.#backAfter(ms)
   }
 
-  /** SIGSTOP, and after that time SIGCONT: accepts connections meanwhile, and never answers. */
+  /** Stops the server with SIGSTOP for `ms`. Meanwhile the server accepts connections, and never answers. */
   async stopFor(ms) {
     this.#server.signal('SIGSTOP')
     await pause(ms)
@@ -52,13 +51,13 @@ class Master {
     this.#server.signal(name)
   }
 
-  /** For good. */
+  /** Kills the server, without a restart. */
   kill() {
     this.admin.disconnect()
     return this.#server.kill()
   }
 
-  /** Lets it vote as if it had done so for long, whatever it has forgotten. */
+  /** Lets the master vote at once, even if it has lost data. */
   async letVote() {
     const runId = /run_id:(\w+)/.exec(await this.admin.info('server'))?.[1] ?? ''
     const replId = /master_replid:(\w+)/.exec(await this.admin.info('replication'))?.[1] ?? ''
@@ -72,9 +71,9 @@ class Master {
   async #backAfter(ms) {
     await pause(ms)
     const { port } = this
-    // The port may be somebody's for a moment.
+    // Another program may use the port for a moment.
     for (let left = 100; await isTaken(port); left--) {
-      if (left === 0) throw new Error(`port ${port} was taken meanwhile`)
+      if (left === 0) throw new Error(`another program uses port ${port}`)
       await pause(20)
     }
     this.#server = await startProcess(port)
@@ -93,14 +92,14 @@ async function isTaken(port) {
   }
 }
 
-/** Masters on free loopback ports, ended with this process. */
+/** Starts masters on free loopback ports. The masters end with this process. */
 export async function startMasters(count) {
   const masters = []
   for (let i = 0; i < count; i++) masters.push(new Master(await startProcess(await freePort())))
   return masters
 }
 
-/** When none of them rests any more, by their own clocks; what was never told since when rests. */
+/** Resolves when no master rests any longer, by its own clock. A master without a mark rests. */
 export async function untilAllVote(masters, timeoutMs = 30_000) {
   const end = now() + timeoutMs
   for (const { admin } of masters) {
@@ -108,7 +107,7 @@ export async function untilAllVote(masters, timeoutMs = 30_000) {
       const [seconds, micros] = await admin.time()
       const since = Number((await admin.get(BIRTH))?.split(' ')[0] ?? Number.NaN)
       if (since <= Number(seconds) * 1e6 + Number(micros)) break
-      if (now() > end) throw new Error('a master rests for too long')
+      if (now() > end) throw new Error('a master rests too long')
       await pause(10)
     }
   }

@@ -1,4 +1,4 @@
-// What the measurements share: a server of their own, figures, and processes that answer.
+// Shared by the measurements: servers, statistics, and processes that answer requests.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,14 +9,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ensureServer, guard } from '../../scripts/lib/native-server.mjs'
 
-/** A server on a free loopback port, ended with this process. */
+/** Starts a server on a free loopback port. The server ends with this process. */
 export async function startServer() {
   const server = await startProcess(await freePort())
   console.log(aboutTheMachine())
   return server
 }
 
-/** One line for the top of a measurement. */
+/** One line about the machine, for the top of a measurement. */
 export function aboutTheMachine() {
   const { kind, version } = ensureServer()
   return `${kind} ${version}, Node.js ${process.version}, ${cpus().length} cores`
@@ -32,10 +32,10 @@ process.on('exit', () => {
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
-/** A server on that port, without persistence. */
+/** Starts a server on `port`, without persistence. */
 export async function startProcess(port) {
   const { path, env, kind, version } = ensureServer()
-  // A replica leaves a file where it runs, which the next server there would load.
+  // A replica writes a file into its working directory, and the next server in this directory would load the file.
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir]
   const args = [...place, '--save', '', '--appendonly', 'no']
@@ -70,15 +70,15 @@ export async function freePort() {
   return port
 }
 
-/** Starts the calling file once more as a process of its own, with arguments. */
+/** Starts the calling file as another process, with arguments. */
 export function forkSelf(url, ...args) {
   return fork(new URL(url), args.map(String))
 }
 
-/** For times of several processes of one machine, in milliseconds. */
+/** A clock for all processes of one machine, in milliseconds. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** The worker's side of {@link startWorker}. It ends with its parent. */
+/** The side of the worker of {@link startWorker}. The worker ends with its parent. */
 export function serve(actions) {
   process.on('message', async ({ id, name, args }) => {
     const reply = await Promise.resolve(actions[name](...args)).then(
@@ -95,7 +95,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts the calling file as a process that does what it is called for, several things at a time. */
+/** Starts the calling file as a process that answers calls, several at a time. */
 export function startWorker(url, ...args) {
   const child = forkSelf(url, 'worker', ...args)
   running.add(child)
@@ -122,7 +122,7 @@ export function startWorker(url, ...args) {
   return { call, kill, ended }
 }
 
-/** The next message of a process that the test accepts. */
+/** The next message of a process that `accepts` accepts. */
 export function messageOf(child, accepts = () => true) {
   return new Promise((resolve, reject) => {
     const onExit = (code) => reject(new Error(`a process ended with ${code}`))
@@ -147,7 +147,7 @@ export function spread(values, unit = 'ms') {
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`
 }
 
-/** How often each command has run on the server since the last `CONFIG RESETSTAT`. */
+/** The number of calls of each command on the server since the last `CONFIG RESETSTAT`. */
 export async function callsOf(admin) {
   const info = await admin.info('commandstats')
   const calls = {}
@@ -157,7 +157,7 @@ export async function callsOf(admin) {
   return calls
 }
 
-/** Prints rows of equal length under their headings. */
+/** Prints rows of equal length below their headings. */
 export function table(headings, rows) {
   const lines = [headings, ...rows].map((row) => row.map(String))
   const widths = headings.map((_, i) => Math.max(...lines.map((line) => line[i].length)))
@@ -170,19 +170,19 @@ export function table(headings, rows) {
   }
 }
 
-/** Waits for a condition, and gives up with an error. */
+/** Waits for a condition. Rejects after `timeoutMs`. */
 export async function until(condition, what, timeoutMs = 30_000) {
   for (const end = now() + timeoutMs; !(await condition()); await pause(2)) {
     if (now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`)
   }
 }
 
-/** Waits for less than a timer can. */
+/** Waits for a shorter time than a timer can wait. */
 export async function spin(ms) {
   for (const end = now() + ms; now() < end; ) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** @returns the port of a proxy that lets everything through, in order and so much later */
+/** @returns the port of a proxy that passes all data in order, with a delay */
 export async function openSlowWay(target, oneWayMs) {
   const ways = []
   const listener = createServer((client) => {
@@ -200,8 +200,7 @@ export async function openSlowWay(target, oneWayMs) {
       from.on('close', () => to.destroy())
     }
   })
-  // All that is under way arrives in the order in which it came. A timer is too coarse for the
-  // last of it.
+  // Data arrives in the order in which it was sent. A timer is too coarse for the end of the delay.
   const schedule = () => {
     const leftMs = ways[0].at - now()
     if (leftMs > 2) setTimeout(schedule, leftMs - 2)

@@ -1,13 +1,13 @@
-// Who watches the locks from outside, in the measurements of the fair lock: what Redis did, in its
-// order, as its MONITOR tells it; and a journal in Redis that the holders write themselves.
+// Observes the locks from outside, for the measurements of the fair lock. It reads the actions of Redis in their
+// order, from MONITOR, and a journal in Redis that the holders write.
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
 import * as fair from '../../dist/esm/src/servers/redis/scripts/fair.generated.js'
 
-/** What the keys of the journal begin with. */
+/** The prefix of the keys of the journal. */
 export const JOURNAL = 'journal:'
 
-/** The scripts by the names that MONITOR shows: their hashes, or how their text begins. */
+/** The scripts by the names that MONITOR shows: their hash, or the beginning of their text. */
 const SCRIPTS = new Map(
   [fair.acquire, fair.heartbeat, fair.release].flatMap(({ script }) => [
     [script.sha1, script],
@@ -20,8 +20,8 @@ function beginning(source) {
 }
 
 /**
- * All that the server does from now on: `onLine(words, inScript, seconds)` for each command, the last
- * being the server's time in words.
+ * Calls `onLine(words, inScript, seconds)` for each later command of the server. `seconds` is the time of the server,
+ * as text.
  */
 export async function openMonitor(port, onLine) {
   const socket = connect(port, '127.0.0.1')
@@ -44,7 +44,7 @@ export async function openMonitor(port, onLine) {
   socket.write('MONITOR\r\n')
   await confirmed
   return {
-    /** Resolves when all has been told that was done before this call. */
+    /** Resolves when MONITOR has shown all commands before this call. */
     async caughtUp(admin) {
       const mark = `caught up ${Math.random()}`
       const seen = new Promise((resolve) => {
@@ -62,27 +62,27 @@ export async function openMonitor(port, onLine) {
 }
 
 /**
- * What fair locks did, from the lines of MONITOR. Who came is whose request reached Redis first,
- * whatever tickets the lock gave; who was granted is whose name Redis wrote into the hash.
+ * Judges fair locks by the lines of MONITOR. The order of arrivals is the order in which requests reached Redis, not
+ * the order of the tickets. A grant is the write of an owner into the hash.
  */
 export class FairJudge {
-  /** Attempts that were to wait, in all locks. */
+  /** Attempts that may wait, for all locks. */
   arrivals = 0
-  /** Those that gave up. */
+  /** Attempts that gave up. */
   departures = 0
   grants = 0
-  /** Grants to one who had come after another who still waited. */
+  /** Grants to a waiter although an earlier waiter was still in the queue. */
   inversions = 0
-  /** Grants of one attempt beyond its first. */
+  /** Grants of an attempt after its first grant. */
   repeated = 0
-  /** Grants taken back at once, since nobody listened. */
+  /** Grants that the server ended at once, because no client listened. */
   passedOver = 0
   #isLock
   #queues = new Map()
   #granted = new Set()
   #fresh = ''
 
-  /** @param isLock tells a lock's name from other keys */
+  /** @param isLock returns true if a key is the name of a lock */
   constructor(isLock) {
     this.#isLock = isLock
   }
@@ -105,7 +105,7 @@ export class FairJudge {
     if (script === fair.release.script) {
       if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
     } else if (arg('ticket') === '') {
-      // Who has a ticket came before; who is not to wait has no place.
+      // A request with a ticket is not the first request of its attempt. A request that does not wait has no place.
       if (!queue.has(arg('owner'))) this.arrivals += 1
       queue.set(arg('owner'), true)
     }
@@ -128,7 +128,7 @@ export class FairJudge {
   }
 }
 
-/** The holders' own record, on a connection of its own. */
+/** The journal of the holders, on a separate connection. */
 export class Journal {
   #redis
 
@@ -136,7 +136,7 @@ export class Journal {
     this.#redis = new Redis(url)
   }
 
-  /** To be called by the holder as the first and the last thing that it does. */
+  /** The holder calls this as its first action. `leave` is its last action. */
   enter(lease) {
     return this.#redis.rpush(JOURNAL + lease.name, `+ ${lease.token} ${lease.owner}`)
   }
@@ -149,7 +149,7 @@ export class Journal {
     return this.#redis.llen(JOURNAL + name)
   }
 
-  /** What it says of one lock: who held it, in order, and what should not have been. */
+  /** Reads the journal of one lock: its holders in their order, and the errors. */
   async read(name) {
     const inside = new Set()
     const owners = []
@@ -176,16 +176,16 @@ export class Journal {
   }
 }
 
-/** Token counters and what clients tell of themselves end by themselves. */
+/** These keys end by themselves: token counters, and the reports of clients. */
 const PASSING = /^(redisson_lock_token|holdfast_client):/
 
-/** The other keys of locks that are there now. */
+/** The other keys of locks that exist now. */
 export async function keysLeft(admin) {
   const keys = await admin.keys('*')
   return keys.filter((key) => !key.startsWith(JOURNAL) && !PASSING.test(key))
 }
 
-/** Looks again and again for keys of locks that have no TTL. */
+/** Checks repeatedly for keys of locks without a TTL. */
 export function watchTtls(admin, everyMs = 50) {
   const found = new Set()
   let looks = 0
@@ -194,7 +194,7 @@ export function watchTtls(admin, everyMs = 50) {
     looking = looking.then(look)
   }, everyMs)
   async function look() {
-    // In one script, so that a key is not looked at between two commands of another.
+    // One script reads all keys, so no key changes between two commands of the check.
     const bare = await admin.eval(
       "local bare = {} for _, key in ipairs(redis.call('KEYS', '*')) do " +
         "if redis.call('PTTL', key) == -1 then bare[#bare + 1] = key end end return bare",
@@ -204,7 +204,7 @@ export function watchTtls(admin, everyMs = 50) {
     for (const key of bare) if (!key.startsWith(JOURNAL)) found.add(key)
   }
   return {
-    /** @returns the keys found without one, and how often it looked */
+    /** @returns the keys without a TTL, and the number of checks */
     async stop() {
       clearInterval(timer)
       await looking

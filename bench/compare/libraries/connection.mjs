@@ -1,8 +1,8 @@
-// The ioredis connections of those that are given one.
+// Opens the ioredis connections of libraries that do not open their own.
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
 
-/** What Holdfast sets on its own connections, as far as it bears on the time of a command. */
+/** The options of the connections of Holdfast that change the time of a command. */
 const OURS = {
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
@@ -11,10 +11,10 @@ const OURS = {
   disableClientInfo: true,
 }
 
-/** A connection with the settings of Holdfast's. */
+/** A connection with the options of Holdfast. */
 export const connectAsHoldfast = (url, options = {}) => connect(url, { ...OURS, ...options })
 
-/** A connection with ioredis's own settings. */
+/** A connection with the default options of ioredis. */
 export async function connect(url, options = {}) {
   const client = new Redis(url, options)
   await once(client, 'ready')

@@ -1,9 +1,9 @@
-// The least that a lock of a majority can cost: on each master what the floor does on one, all at the
-// same time, and on as soon as a majority has answered.
+// The lowest cost of a lock on a majority of masters. Each master gets the commands of the floor for one server, all
+// at the same time. The operation ends when a majority has answered.
 import { connectAsHoldfast } from './connection.mjs'
 import { RELEASE } from './floor-set.mjs'
 
-/** Resolves when so many have. */
+/** Resolves when `count` of the promises have resolved. */
 function most(promises, count) {
   return new Promise((resolve, reject) => {
     let resolved = 0

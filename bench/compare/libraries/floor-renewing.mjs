@@ -1,4 +1,4 @@
-// The least that holding many locks can cost: one PEXPIRE each, in pipelines, at a third of the lease.
+// The lowest cost of many held locks: one PEXPIRE for each lock, in pipelines, after each third of the lease.
 import { connectAsHoldfast } from './connection.mjs'
 
 const CHUNK = 500

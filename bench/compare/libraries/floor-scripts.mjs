@@ -1,4 +1,5 @@
-// The scripts of Holdfast, called by as little as can be: what of its cost is not the client's.
+// Calls the scripts of Holdfast with as little code as possible. The difference to Holdfast is the cost of its
+// client.
 import { acquire, release } from '../../../dist/esm/src/servers/redis/scripts/lock.generated.js'
 import { connectAsHoldfast } from './connection.mjs'
 
@@ -21,7 +22,7 @@ export async function open(url) {
       ids += 1
       const owner = `floor-of-our-scripts:${process.pid}.${ids}`
       const [kind, token] = await take(name, owner)
-      if (kind !== 'granted') throw new Error(`${name} is taken, and this does not wait`)
+      if (kind !== 'granted') throw new Error(`${name} is held, and this code does not wait`)
       return () => leave(name, owner, token)
     },
     async nested(name, work) {

@@ -1,4 +1,4 @@
-// The least that a lock with a lease can cost: SET NX PX, and a script that compares and deletes.
+// The lowest cost of a lock with a lease: SET NX PX, and a script that compares and deletes.
 import { connectAsHoldfast } from './connection.mjs'
 
 export const RELEASE =
@@ -15,11 +15,11 @@ export async function open(url, { pipelining = false, leaseMs = 30_000 } = {}) {
       ids += 1
       const id = `${process.pid}:${ids}`
       if ((await client.set(name, id, 'PX', leaseMs, 'NX')) === null) {
-        throw new Error(`${name} is taken, and this does not wait`)
+        throw new Error(`${name} is held, and this code does not wait`)
       }
       return () => client.evalsha(release, 1, name, id)
     },
-    /** Each way a bare call of a script. */
+    /** One bare call of a script for each acquisition, and one for each release. */
     async nested(name, work) {
       await work(async () => {
         await client.evalsha(count, 1, name, process.pid, 1)

@@ -1,19 +1,19 @@
-// The fastest that a lock can pass from one to another: a token in a list, popped by whoever blocks
-// on it first. It has no lease and no owner: who crashes takes the token along.
+// The shortest time in which a lock can pass from one caller to another: a token in a list. The first caller that
+// blocks on the list pops the token. The token has no lease and no owner, so it is lost if its holder crashes.
 import { connectAsHoldfast } from './connection.mjs'
 
 export async function open(url) {
   const sender = await connectAsHoldfast(url)
   const idle = []
   const all = [sender]
-  // It blocks for as long as need be.
+  // A client blocks on its connection, so each waiting caller needs a connection.
   const another = async () => {
     const client = await connectAsHoldfast(url)
     all.push(client)
     return client
   }
   return {
-    /** Puts the token there: once for each name, by one process. */
+    /** Puts the token into the list. One process calls this once for each name. */
     prepare: (name) => sender.lpush(name, 'token'),
     async acquire(name) {
       const client = idle.pop() ?? (await another())

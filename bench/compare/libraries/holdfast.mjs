@@ -1,6 +1,6 @@
 import { Holdfast } from '../../../dist/esm/src/index.js'
 
-/** `getLock`, or `getFairLock` where the settings say so. Several URLs are a quorum. */
+/** `getLock`, or `getFairLock` if `fair` is true. Several URLs make a quorum. */
 export async function open(url, { fair = false, leaseMs } = {}) {
   const servers = Array.isArray(url) ? { masters: url, newDeployment: true } : { redis: url }
   const client = new Holdfast({ ...servers, ...(leaseMs && { leaseMs }) })

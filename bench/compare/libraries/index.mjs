@@ -1,11 +1,11 @@
-// Everything that is measured, in the order of the tables.
+// All libraries and floors, in the order of the tables.
 import { manifestOf } from './peer.mjs'
 
 const peer = (id, extra) => ({ id, package: id, peer: true, waits: true, ...extra })
 
 /**
- * Libraries by what they can do. `settings` go to `open`; `floor` marks what the others are
- * measured against; `polls` those that wait by asking again.
+ * The libraries with their properties. `settings` are the arguments of `open`. `floor` marks the entries with which
+ * the others are compared. `polls` marks libraries that wait by repeated requests.
  */
 const everything = [
   {
@@ -52,7 +52,7 @@ const everything = [
   },
 ]
 
-/** How often those ask that are measured with short delays as well, in milliseconds. */
+/** The short delay between requests of pollers, in milliseconds. */
 const SHORT_MS = 10
 
 function describe(entry) {
@@ -66,13 +66,13 @@ function describe(entry) {
   }
 }
 
-/** @param have whether the peers are installed, and whether there is a JVM with Redisson */
+/** @param have `peers` is true if the peers are installed, `java` is true if there is a JVM with Redisson */
 export function listLibraries(have) {
   const isThere = (entry) => (have.peers || !entry.peer) && (have.java || !entry.java)
   return everything.filter(isThere).map(describe)
 }
 
-/** Pollers twice: with their own delays, for which one round has to do, and with short ones. */
+/** Each poller appears twice: with its default delays, which run for one round only, and with short delays. */
 export function withShortDelays(libraries) {
   return libraries.flatMap((library) =>
     library.polls

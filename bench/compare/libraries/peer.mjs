@@ -1,4 +1,4 @@
-// The peers have a node_modules of their own, so that the package does not depend on them.
+// Loads the peers. They have their own `node_modules`, so the package does not depend on them.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,13 +8,13 @@ export const folder = fileURLToPath(new URL('../../peers', import.meta.url))
 const manifest = `${folder}/package.json`
 const require = createRequire(manifest)
 
-/** What a peer exports, as an object also where that is a single function. */
+/** The exports of a peer, as an object even if the peer exports a single function. */
 export async function load(name) {
   const exported = require(name)
   return typeof exported === 'function' ? { default: exported, ...exported } : exported
 }
 
-/** @returns what its package.json says; undefined when it is not installed */
+/** @returns the content of its package.json; undefined if it is not installed */
 export function manifestOf(name) {
   const path = `${folder}/node_modules/${name}/package.json`
   if (!existsSync(path)) return undefined
@@ -22,7 +22,7 @@ export function manifestOf(name) {
   return { ...manifest, version: manifest.version.replace(/^v/, '') }
 }
 
-/** Installs them where they are not, or others are; returns why it could not. */
+/** Installs the peers if they are missing or have other versions. Returns the reason if this fails. */
 export function ensurePeers() {
   const { dependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
   const wanted = (range) => range.replace(/^npm:.*@/, '')

@@ -1,4 +1,4 @@
-// Redisson in a JVM, which does by itself what the tasks of the scenarios do here.
+// Redisson in a JVM. The JVM runs the tasks of the scenarios itself.
 import { startJava } from '../../support/java.mjs'
 
 const CLIENT = 'bench'

@@ -1,4 +1,4 @@
-// redlock 5 and the fork of Sesame Care, which have one API.
+// redlock 5 and the fork of Sesame Care, which has the same API.
 import { connectAll } from './connection.mjs'
 import { load } from './peer.mjs'
 

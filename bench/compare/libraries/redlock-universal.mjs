@@ -14,7 +14,7 @@ export async function open(url, { pollMs, leaseMs = 30_000 } = {}) {
       : createRedlock({ adapters, key, ...options })
   const known = new Map()
   return {
-    // Each lock object asks PING before its first acquisition: it is meant to be kept.
+    // Each lock object sends a PING before its first acquisition, so the objects are kept.
     async acquire(name) {
       const lock = known.get(name) ?? lockOf(name)
       known.set(name, lock)

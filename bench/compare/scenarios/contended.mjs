@@ -1,4 +1,4 @@
-// Several processes with several callers each want one lock; each holds it for 1 ms.
+// Several processes with several callers each want one lock. Each holder holds for 1 ms.
 import { medians, show } from '../figures.mjs'
 import { withShortDelays } from '../libraries/index.mjs'
 import { takeTurns } from '../turns.mjs'
@@ -8,7 +8,7 @@ const CALLERS = 4
 const HOLD_MS = 1
 const SIZES = [1, 10, 50]
 
-/** Measures each of the libraries once in a round; returns the medians of the rounds. */
+/** Measures each library once in each round. Returns the medians of the rounds. */
 async function inRounds({ server, rounds }, libraries, plan) {
   const measured = libraries.map((library) => ({ library, parts: [] }))
   for (let round = 0; round < rounds; round += 1) {
@@ -61,7 +61,7 @@ async function measureAll(context) {
       },
     ],
     notes: [
-      'Who never had the lock has no wait that could be counted: where callers starved, the p99 flatters.',
+      'A caller that never got the lock has no wait in the p99. So the p99 is too low if callers starved.',
     ],
     plots: [
       {
@@ -130,7 +130,7 @@ async function measureServerWork(context) {
   )
   const rows = []
   for (const waiting of context.quick ? [2, 4] : [2, 10, 40]) {
-    // One of them holds.
+    // One process holds the lock.
     const plan = { processes: waiting + 1, callers: 1, ms: context.quick ? 300 : 1_500 }
     const some = await inRounds({ ...context, rounds: 1 }, libraries, plan)
     rows.push(...some.map((row) => ({ ...row, waiting })))
@@ -165,7 +165,7 @@ export const scenarios = [
   {
     id: 'e',
     title: `${PROCESSES} processes × ${CALLERS} callers on one lock`,
-    about: `Each holds it for ${HOLD_MS} ms, lets go and asks again at once. A hand-off is an acquisition by another caller than the last one.`,
+    about: `Each caller holds the lock for ${HOLD_MS} ms, releases it and requests it again at once. A hand-off is an acquisition by another caller than the last holder.`,
     measure: measureAll,
   },
   {
@@ -178,7 +178,7 @@ export const scenarios = [
     id: 'g',
     title: 'Work of the server for a hand-off',
     about:
-      'Processes with one caller each. What a script runs is in the count of commands, and its time in that of the script.',
+      'Processes with one caller each. The count of commands includes the commands inside scripts. The time of a script includes the time of its commands.',
     measure: measureServerWork,
   },
 ]

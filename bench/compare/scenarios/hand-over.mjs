@@ -1,5 +1,5 @@
-// From the call of release in one process to the moment the lock is had in another, which waits for
-// it; straight, and through a network that takes some milliseconds each way.
+// The time from the call of release in one process until a waiter in another process has the lock. The connection is
+// direct, or a network with a delay of some milliseconds each way.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now, openSlowWay, quantile } from '../../support/support.mjs'
 import { show } from '../figures.mjs'
@@ -7,7 +7,7 @@ import { startProcess, withProcesses } from '../worker.mjs'
 
 const ONE_WAY_MS = [0, 1, 5]
 const WARM_UP = 5
-/** What a poller asks may be due at any moment of its delay. */
+/** A random part, because the next request of a poller can be due at any moment of its delay. */
 const TO_QUEUE_MS = { least: 15, spread: 25 }
 
 let release
@@ -30,7 +30,7 @@ export const tasks = {
   slow: (_, port, oneWayMs) => openSlowWay(port, oneWayMs),
 }
 
-/** @returns a function that hands over once */
+/** @returns a function that makes one hand-over */
 async function pairOf(library, url, name) {
   const [holder, waiter] = await Promise.all([
     startProcess(library, url),
@@ -55,7 +55,7 @@ async function measureNetwork({ server, quick }, libraries, wayMs, port) {
   const url = `redis://127.0.0.1:${port}`
   const rows = []
   for (const [i, library] of libraries.entries()) {
-    // One server, but a lock for each: they would refuse each other's keys.
+    // All libraries use one server, with a different name each, because their keys are incompatible.
     const pair = await pairOf(library, url, `hand-over:${i}`)
     rows.push({ library, label: library.label, pair, times: [] })
   }
@@ -72,7 +72,7 @@ async function measureNetwork({ server, quick }, libraries, wayMs, port) {
 }
 
 async function measure(context) {
-  // With delays of their own pollers take as long as those.
+  // With their default delays, pollers would take as long as these delays.
   const libraries = context.libraries
     .filter(({ waits }) => waits)
     .map((library) =>
@@ -136,8 +136,8 @@ export const scenarios = [
     id: 'f',
     title: 'Time of a hand-off to another process',
     about:
-      'One process holds, one other waits. From before release is called to when the other has the ' +
-      "lock, by the machine's clock.",
+      'One process holds the lock and another process waits. The time is from just before the call of release ' +
+      'until the other process has the lock, by the clock of the machine.',
     measure,
   },
 ]

@@ -7,7 +7,7 @@ import { scenarios as quorum } from './quorum.mjs'
 import { scenarios as uncontended } from './uncontended.mjs'
 import { scenarios as waiters } from './waiters.mjs'
 
-/** In the order of their letters. */
+/** Sorted by their letters. */
 export const scenarios = [
   uncontended,
   waiters,

@@ -1,5 +1,4 @@
-// Many locks held at once: what it costs to renew them, and how much memory they take, as do those
-// that are waited for.
+// Many locks held at once: the cost of their renewal, and the memory of held locks and of waiters.
 import { setTimeout as pause } from 'node:timers/promises'
 import { countsOf, resetCounts, serverCpuMs, show } from '../figures.mjs'
 import { heapBytes, serverBytes } from '../memory.mjs'
@@ -13,7 +12,7 @@ const nameOf = (i) => `many:${i}`
 const held = []
 
 export const tasks = {
-  /** Acquires so many locks, of different names, and keeps them. */
+  /** Acquires `count` locks with different names, and keeps them. */
   async hold(lock, count) {
     for (let from = 0; from < count; from += AT_ONCE) {
       const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) =>
@@ -22,7 +21,7 @@ export const tasks = {
       held.push(...(await Promise.all(some)))
     }
   },
-  /** Waits for as many that somebody else holds. */
+  /** Waits for `count` locks that another process holds. */
   async wait(lock, count) {
     for (let i = 0; i < count; i += 1) {
       held.push(lock.acquire(nameOf(i)))
@@ -32,7 +31,7 @@ export const tasks = {
     await pause(TO_SETTLE_MS)
   },
   heap: () => heapBytes(),
-  /** CPU time while nothing is asked of it, in milliseconds. */
+  /** CPU time without any requests to the library, in milliseconds. */
   async rest(_, ms) {
     const before = process.cpuUsage()
     await pause(ms)
@@ -153,14 +152,13 @@ export const scenarios = [
   {
     id: 'h',
     title: 'Renewing many held locks',
-    about: `Leases of ${LEASE_MS / 1_000} s, looked at for as long as one of them. Holdfast and the floor renew three times in that; with the default lease of 30 s all shares of a core are two fifths of these.`,
+    about: `Leases of ${LEASE_MS / 1_000} s, measured for the time of one lease. Holdfast and the floor renew three times in this time. With the default lease of 30 s, all shares of a core are two fifths of these numbers.`,
     measure: measureRenewals,
   },
   {
     id: 'j',
     title: 'Memory of held locks, and of waiters',
-    about:
-      'Heap and buffers after a garbage collection, and the memory that the server says it uses.',
+    about: 'Heap and buffers after a garbage collection, and the memory that the server reports.',
     measure: measureMemory,
   },
 ]

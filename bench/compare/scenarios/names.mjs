@@ -1,4 +1,4 @@
-// More and more names, each used once: whether anything is left behind, and whether it gets slower.
+// More and more names, each used once. The scenario shows if memory grows or the rate falls.
 import { show } from '../figures.mjs'
 import { heapBytes, serverBytes } from '../memory.mjs'
 import { withProcesses } from '../worker.mjs'
@@ -6,7 +6,7 @@ import { withProcesses } from '../worker.mjs'
 const IN_FLIGHT = 64
 
 export const tasks = {
-  /** Uses names that were not used yet; returns the rate, and the memory afterwards. */
+  /** Uses new names. Returns the rate, and the memory afterwards. */
   async use(lock, from, to) {
     let next = from
     const lane = async () => {
@@ -32,7 +32,7 @@ async function measure({ server, libraries, quick }) {
     await server.admin.flushall()
     const before = await serverBytes(server.admin)
     const points = await withProcesses(1, library, server.url, async ([process]) => {
-      await process.run('scenarios/names', 'use', -2_000, 0) // The code gets warm.
+      await process.run('scenarios/names', 'use', -2_000, 0) // Warms up the code.
       const used = []
       for (const [i, to] of upTo.entries()) {
         const part = await process.run('scenarios/names', 'use', upTo[i - 1] ?? 0, to)
@@ -79,7 +79,7 @@ export const scenarios = [
   {
     id: 'k',
     title: 'More and more names',
-    about: `Each name is locked and unlocked once, ${IN_FLIGHT} at a time.`,
+    about: `The program locks and unlocks each name once, ${IN_FLIGHT} names at a time.`,
     measure,
   },
 ]

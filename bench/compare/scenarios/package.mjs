@@ -1,4 +1,4 @@
-// What it takes to have the package: its size, its dependencies, and the time to import it.
+// The cost of the package for a project: its size, its dependencies, and the time to import it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const IOREDIS = pathToFileURL(createRequire(`${root}/package.json`).resolve('ioredis')).href
 const REPEATS = 9
 
-/** Milliseconds to import it, in a process of its own in which ioredis is loaded already. */
+/** The time to import the package, in milliseconds, in a new process that has already loaded ioredis. */
 function importMs(entry) {
   const code = `
     await import(${JSON.stringify(IOREDIS)})
@@ -81,7 +81,8 @@ export const scenarios = [
   {
     id: 'l',
     title: 'The package',
-    about: 'The time to import it once ioredis is loaded, and what `npm pack` says of it.',
+    about:
+      'The time to import the package after ioredis is loaded, and the size that `npm pack` reports.',
     measure,
   },
 ]

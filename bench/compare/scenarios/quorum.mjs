@@ -1,4 +1,4 @@
-// A quorum of several masters, uncontended and contended, against the floors on a single server.
+// A quorum of several masters, with and without contention, compared with the floors on a single server.
 
 import { startServer } from '../../support/support.mjs'
 import { median, medians, show } from '../figures.mjs'
@@ -6,7 +6,7 @@ import { takeTurns } from '../turns.mjs'
 import { withProcesses } from '../worker.mjs'
 
 const SIZES = [3, 5]
-/** What its work costs where there is more than one of them; it does not wait. */
+/** The cost of the floor on several masters. This floor does not wait. */
 const FLOOR = {
   id: 'floor-masters',
   module: 'floor-masters',
@@ -14,7 +14,7 @@ const FLOOR = {
 }
 const CONTENDED = { processes: 4, callers: 1, holdMs: 1 }
 
-/** Why a library does not take several masters; undefined when it does. */
+/** The reason why a library refuses several masters; undefined if it accepts them. */
 async function refusalOf(library, urls) {
   try {
     await withProcesses(1, library, urls, async () => {})
@@ -39,7 +39,7 @@ async function measure({ server, libraries, rounds, quick }) {
       const settings = { ...library.settings, ...(library.polls && { pollMs: 10 }) }
       for (const size of SIZES) rows.push({ library: { ...library, settings }, size, parts: [] })
     } else {
-      notes.push(`${library.label} is left out: it says “${refusal}”.`)
+      notes.push(`${library.label} is left out because of its error “${refusal}”.`)
     }
   }
   for (let round = 0; round < rounds && rows.length > 0; round += 1) {
@@ -114,7 +114,7 @@ export const scenarios = [
     id: 'i',
     title: 'A quorum of several masters',
     about:
-      'All masters run on this machine. The floors are those of one server: two bare commands, and the token; what two bare commands at each master cost is shown beside them. Pollers ask every 10 ms.',
+      'All masters run on this machine. The floors use one server: two bare commands, and the token. Another row shows two bare commands at each master. Pollers send a request every 10 ms.',
     measure,
   },
 ]

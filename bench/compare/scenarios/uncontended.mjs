@@ -1,16 +1,16 @@
-// Lock and unlock with nobody else about: one after the other, many at a time, and nested. In each
-// process short blocks of the library and of the floor take turns, so that both see the same load.
+// Lock and unlock without contention: one after another, many at a time, and nested. In each process, short blocks of
+// the library and of the floor take turns, so both have the same load.
 import { median, show, spreadOf } from '../figures.mjs'
 import { withProcesses } from '../worker.mjs'
 
 const BLOCK_MS = 40
-/** Until the code is compiled, and not interpreted any more. */
+/** After this time, the code is compiled and no longer interpreted. */
 const WARM_UP_MS = 1_000
 const IN_FLIGHT = 64
-/** A JVM starts threads for each block, and takes longer to get warm. */
+/** A JVM starts threads for each block, and needs a longer warm-up. */
 const JVM_STRETCH = 5
 
-/** What of the cost of Holdfast is not that of its client. */
+/** The cost of Holdfast without the cost of its client. */
 const OUR_SCRIPTS = {
   id: 'floor-scripts',
   module: 'floor-scripts',
@@ -18,7 +18,7 @@ const OUR_SCRIPTS = {
   floor: true,
 }
 
-/** Acquires and releases, in so many lanes, for a while; returns operations per second. */
+/** Acquires and releases in `inFlight` lanes for `ms`. Returns operations per second. */
 async function lanes(lock, { name, inFlight, ms, isNested }, latencies) {
   if (lock.lanes) {
     const { rate, p50, p99 } = await lock.lanes(name, { inFlight, ms, isNested })
@@ -42,7 +42,7 @@ async function lanes(lock, { name, inFlight, ms, isNested }, latencies) {
   return (count / (performance.now() - start)) * 1_000
 }
 
-/** The same for a lock that is held already. */
+/** The same for a lock that the caller already holds. */
 async function nested(lock, plan, latencies) {
   if (lock.lanes) return lanes(lock, { ...plan, isNested: true }, latencies)
   const { name, ms } = plan
@@ -54,7 +54,7 @@ async function nested(lock, plan, latencies) {
 }
 
 export const tasks = {
-  /** Blocks in turn, now the one first and now the other. */
+  /** The blocks take turns, and the first block alternates. */
   async compare(lock, url, { name, inFlight, blocks, blockMs, warmUpMs, isNested }) {
     const { open } = await import('../libraries/floor-set.mjs')
     const floor = await open(url)
@@ -144,14 +144,14 @@ const describe = (id, title, about, chosen, plan) => ({
   },
 })
 
-// What only waits is no lock with a lease.
+// The token is not a lock with a lease.
 const hasLease = ({ id }) => id !== 'token'
 
 export const scenarios = [
   describe(
     'a',
     'Lock and unlock, one after the other',
-    'One process, one connection, nobody else wants the lock. The floor is two bare commands.',
+    'One process, one connection, no contention. The floor is two bare commands.',
     hasLease,
     {},
   ),
@@ -165,7 +165,7 @@ export const scenarios = [
   describe(
     'c',
     'Nested lock and unlock',
-    'Inside code that holds the lock. The floor is a bare call of a script each way, which counts.',
+    'Inside code that holds the lock. The floor is one bare call of a counting script for each step.',
     ({ nests }) => nests,
     { isNested: true },
   ),

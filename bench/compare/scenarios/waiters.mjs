@@ -1,4 +1,4 @@
-// 16 waiters of one process queue behind a holder, who then lets go; each holds for no time.
+// 16 waiters of one process queue behind a holder, which then releases the lock. Each waiter releases it at once.
 import { setTimeout as pause } from 'node:timers/promises'
 import { countsOf, median, resetCounts, show, spreadOf } from '../figures.mjs'
 import { withShortDelays } from '../libraries/index.mjs'
@@ -9,7 +9,7 @@ const TO_QUEUE_MS = 25
 const STALLED_AFTER_MS = 5_000
 
 export const tasks = {
-  /** Queues and lets go, again and again. Stops where somebody is never served. */
+  /** Queues and releases, again and again. Stops if a waiter is not served. */
   async drain(lock, name, ms) {
     const end = performance.now() + ms
     const drains = []
@@ -25,7 +25,7 @@ export const tasks = {
     return {
       acquisitions: drains.length * (WAITERS + 1),
       stalled,
-      // Of the usual queue: one that the machine held up says nothing about the library.
+      // The median, because a run that the machine delayed says nothing about the library.
       rate: drains.length === 0 ? 0 : (WAITERS * 1_000) / median(drains),
       gap: spreadOf(gaps),
     }
@@ -124,8 +124,8 @@ export const scenarios = [
     id: 'd',
     title: `${WAITERS} waiters in one process`,
     about:
-      'They queue behind a holder and are then served, each holding for no time. A gap is from the ' +
-      'call of release to the moment the next one has the lock.',
+      'The waiters queue behind a holder, and each waiter releases the lock at once. A gap is the time from the ' +
+      'call of release until the next waiter has the lock.',
     measure,
   },
 ]

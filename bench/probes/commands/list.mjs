@@ -1,5 +1,6 @@
-// What `npx holdfast list` over many names takes, and what it does to others meanwhile: the time of each PING and of
-// each lock and release of another process, without the list and beside it, in turns.
+// Measures the time of `npx holdfast list` over many names, and its effect on other clients. Another process measures
+// each PING, and each lock with its release. It does this while the list runs, and without the list.
+//
 //   node bench/probes/commands/list.mjs [names] [rounds]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +13,7 @@ const [, , role, url] = process.argv
 if (role === 'client') await beClient(url)
 else await measure(Number(role ?? 100_000), Number(url ?? 3))
 
-/** Asks all the time, and tells what was slow when it is asked to. */
+/** Sends requests without a pause, and reports the measured times on request. */
 async function beClient(url) {
   const redis = new Redis(url)
   const holdfast = new Holdfast({ redis: url })
@@ -59,7 +60,7 @@ async function measure(names, rounds) {
   await server.stop()
 }
 
-/** One in a hundred is held, the rest have a counter alone. */
+/** One name in a hundred has a holder. The other names have only a counter. */
 async function fill(admin, names) {
   await admin.eval(
     `for i = 1, ARGV[1] do

@@ -1,5 +1,5 @@
-// For how long questions about the past block the process that serves the dashboard: a full history of 50,000 entries, and
-// 30 viewers who ask at once. `npm run build`, then
+// Measures how long questions about the past block the process of the dashboard. The history is full, with 50,000
+// entries, and 30 viewers ask at once. Run `npm run build`, then
 //
 //   node bench/probes/dashboard/past.mjs [rounds] [folder of another build, to compare]
 import { createServer } from 'node:http'
@@ -47,13 +47,13 @@ async function measure(rounds, builds) {
     const child = forkSelf(import.meta.url, 'dashboard', server.url, build)
     const { port } = await messageOf(child, (message) => message.port && message)
     children.push({ build, child, port })
-    await ask(port, 'minutes=5') // The history is read.
+    await ask(port, 'minutes=5') // Lets the dashboard read the history.
   }
   for (const [view, query] of Object.entries(VIEWS)) {
     const found = new Map(builds.map((build) => [build, []]))
     for (let i = 0; i < rounds; i++) {
       for (const one of children) {
-        await pause(1_100) // No answer is fresh any more.
+        await pause(1_100) // After this pause, the dashboard uses no stored answer.
         const before = await told(one.child)
         const startedAt = performance.now()
         await Promise.all(Array.from({ length: VIEWERS }, (_, i) => ask(one.port, query(i))))
@@ -71,7 +71,7 @@ async function measure(rounds, builds) {
         ).toFixed(0)
       })
       console.log(
-        `${view}, ${build}: the event loop stood still for ${max} ms; all were answered after ${took} ms, CPU ${cpu} ms`,
+        `${view}, ${build}: longest block of the event loop ${max} ms; all answers after ${took} ms, CPU ${cpu} ms`,
       )
     }
   }
@@ -93,7 +93,7 @@ async function ask(port, query) {
   await response.arrayBuffer()
 }
 
-/** Holds of 500 locks in the last hour, one after the other, half of which waited. */
+/** Holds of 500 locks in the last hour, one after another. Half of the calls waited. */
 async function fill(admin) {
   const now = Date.now()
   const text = (value) => `${value ?? ''}`

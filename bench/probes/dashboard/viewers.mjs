@@ -1,5 +1,6 @@
-// What a dashboard costs Redis and its own process: 10,000 locks, of which 1,000 are held and 200 change each second,
-// with nobody looking, one viewer, and five. `npm run build`, then `node bench/probes/dashboard/viewers.mjs [seconds]`.
+// Measures the load of a dashboard on Redis and on its own process, with no viewer, one viewer and five viewers.
+// There are 10,000 locks, of which 1,000 are held, and 200 locks change each second. Run `npm run build`, then
+// `node bench/probes/dashboard/viewers.mjs [seconds]`.
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newDashboard } from '../../../dist/esm/tools/dashboard/dashboard.js'
@@ -41,7 +42,7 @@ async function measure(seconds) {
     const gone = new AbortController()
     const counts = { bytes: 0 }
     for (let i = 0; i < viewers; i++) void view(port, gone.signal, counts)
-    await pause(viewers === 0 ? 1_000 : 10_000) // The first look at everything is over.
+    await pause(viewers === 0 ? 1_000 : 10_000) // The first read of all locks is over.
     counts.bytes = 0
     const before = [await own(), await redisCpu(admin)]
     await pause(seconds * 1_000)
@@ -54,7 +55,7 @@ async function measure(seconds) {
         `${viewers === 0 ? 0 : Math.round(counts.bytes / viewers / seconds / 1_000)} kB/s to each viewer`,
     )
     gone.abort()
-    await pause(11_000) // It rests when nobody has looked for 10 s.
+    await pause(11_000) // The dashboard pauses when it had no viewer for 10 s.
   }
   clearInterval(churn)
   child.disconnect()
@@ -62,7 +63,7 @@ async function measure(seconds) {
   await server.stop()
 }
 
-/** As `INFO cpu` has it: seconds that the server has worked. */
+/** The CPU time of the server from `INFO cpu`, in seconds. */
 async function redisCpu(admin) {
   const info = await admin.info('cpu')
   const of = (field) => Number(new RegExp(`^${field}:(.*)`, 'm').exec(info)?.[1])
@@ -93,7 +94,10 @@ function take(batch, i) {
   batch.pexpire(nameOf(i), TTL_MS)
 }
 
-/** A tenth of a second: some are released, as many others are taken; and all that are held are renewed in time. */
+/**
+ * The changes of a tenth of a second: some locks are released, and as many other locks are acquired. All held locks
+ * are renewed in time.
+ */
 async function change(admin) {
   const batch = admin.pipeline()
   for (let i = 0; i < CHANGES / 20; i++) {
@@ -115,6 +119,6 @@ async function view(port, signal, counts) {
     const response = await fetch(`http://127.0.0.1:${port}/api/stream`, { signal })
     for await (const chunk of response.body) counts.bytes += chunk.length
   } catch {
-    // Its time is over.
+    // The viewer has ended.
   }
 }

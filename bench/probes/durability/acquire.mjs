@@ -1,6 +1,6 @@
-// What an acquisition takes that counts when replicas have it, beside one that counts when the master has it:
-// one at a time, and 40 at a time, each of a lock of its own, on one master with two replicas.
-// `npm run build`, then `node bench/probes/durability/acquire.mjs [acquisitions]`; `--quick` takes a second.
+// Measures the time of an acquisition with `durability`, compared with an acquisition that only the master confirms.
+// The calls run one at a time, and 40 at a time, each on a different lock. One master has two replicas. Run
+// `npm run build`, then `node bench/probes/durability/acquire.mjs [acquisitions]`. `--quick` takes a second.
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   aboutTheMachine,
@@ -38,12 +38,12 @@ async function measure(acquisitions) {
   for (const atOnce of AT_ONCE) {
     const times = MODES.map(() => [])
     const waits = MODES.map(() => 0)
-    // In turn, so that what else the machine does meets all of them.
+    // The modes take turns, so that other load of the machine affects all of them.
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [i, client] of clients.entries()) {
         await master.admin.config('RESETSTAT')
         const each = await take(client, Math.ceil(acquisitions / ROUNDS / atOnce), atOnce)
-        if (round === 0) continue // It is to be warm.
+        if (round === 0) continue // The first round warms up.
         times[i].push(...each)
         waits[i] += (await callsOf(master.admin)).wait ?? 0
       }
@@ -58,7 +58,7 @@ async function measure(acquisitions) {
   await Promise.all(servers.map((server) => server.stop()))
 }
 
-/** @returns how long each acquisition took, in milliseconds */
+/** @returns the time of each acquisition, in milliseconds */
 async function take(client, times, atOnce) {
   const each = []
   const one = async (n) => {

@@ -1,9 +1,10 @@
-// What failovers cost those who use locks: for how long nobody can have one, split into the time until a new master
-// accepts writes and is named by a Sentinel, as a plain client sees it, and what comes on top of that until the first lock is granted there;
-// how many locks are lost, whether their holders were told, and whether two held one lock at once.
-// `npm run build`, then `node bench/probes/failover/failovers.mjs [failovers] [sentinel|cluster|both]`, with
-// `--planned` or `--killed` for one kind of them alone, and `--durable` for locks that all replicas have heard of, or
-// `--durable=2` for two of them. `--quick` for a short look.
+// Measures the effect of failovers on users of locks. It measures how long no client can acquire a lock. The first
+// part of this time ends when a new master accepts writes of a plain client, and a Sentinel names this master. The
+// second part ends with the first lock on the new master. The program also counts lost locks, losses that Holdfast
+// reported to the holder, and overlaps of two holders.
+// Run `npm run build`, then `node bench/probes/failover/failovers.mjs [failovers] [sentinel|cluster|both]`.
+// `--planned` or `--killed` selects one kind of failover. `--durable` makes acquisitions wait for all replicas, and
+// `--durable=2` for two replicas. `--quick` makes a short run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/src/index.js'
@@ -25,7 +26,7 @@ const OPTIONS = {
   ...(isDurable && { durability: { replicas: Number(replicas) || 'all', timeoutMs: 500 } }),
 }
 
-/** Who is inside each lock, and what should not have been. */
+/** The current holder of each lock, and the errors. */
 class Witness {
   #inside = new Map()
   #tokens = new Map()
@@ -50,7 +51,7 @@ class Witness {
     const { name, token } = lease
     const before = this.#inside.get(name)
     if (before?.valid) {
-      // Until when it believed that, it is told of, or never.
+      // The end of the overlap: the report of the loss, or the release.
       const overlap = { name, token: before.token, fromMs: now(), untilMs: undefined }
       this.#beside.push(overlap)
       this.overlaps.push(overlap)
@@ -61,7 +62,7 @@ class Witness {
     this.grants += 1
   }
 
-  /** @param had whether the server still had it at its release */
+  /** @param had true if the server still had the lock at its release */
   left(lease, had) {
     const { name, token } = lease
     if (this.#inside.get(name) === lease) this.#inside.delete(name)
@@ -72,7 +73,7 @@ class Witness {
   }
 }
 
-/** Where it runs: how a failover is made, and who has the keys of a name then. */
+/** The deployments. Each can make a failover, and knows the servers that then have the keys of a name. */
 const worlds = {
   async sentinel() {
     const watched = await Watched.start(0)
@@ -80,14 +81,14 @@ const worlds = {
     return {
       newSource: () => ({ redis: watched.optionsBy(ways), end: () => {} }),
       tags: ['it'],
-      /** @returns those who may be the next master, and how to begin */
+      /** @returns the servers that may become the master, and functions that start a failover */
       async pick() {
         const before = await watched.master()
         const next = watched.servers.filter((one) => one !== before)
         return {
           tag: 'it',
           next,
-          // Before that no client can find it.
+          // Clients can find the new master only after a Sentinel names it.
           isNamed: async (one) => (await watched.named()).includes(one),
           plan: () => watched.planned(),
           kill: () => watched.masterKilled(500),
@@ -110,7 +111,7 @@ const worlds = {
   async cluster() {
     const cluster = await RedisCluster.start()
     const nodes = cluster.servers.map(({ port }) => ({ host: '127.0.0.1', port }))
-    // One name in the slots of each pair, which stays there.
+    // One name for each pair of servers. Its slot stays at this pair.
     const tags = new Map()
     for (let i = 0; tags.size < 3; i += 1) {
       const slot = Number(await cluster.servers[0].admin.cluster('KEYSLOT', `t${i}`))
@@ -168,7 +169,7 @@ async function measure(where, how) {
   })
   let isOver = false
   const failures = []
-  /** Told of each grant, to find the first one at the new master. */
+  /** Called for each grant, to find the first grant on the new master. */
   let onGrant = () => undefined
   const use = async (client, name, ms) => {
     while (!isOver) {
@@ -256,23 +257,23 @@ for (const where of wanted ? [wanted] : ['sentinel', 'cluster']) {
     rows.push(await measure(where, how))
   }
 }
-console.log('Milliseconds p50 / max.')
+console.log('Times in milliseconds, p50 / max.')
 table(
   [
     'failovers',
     'number',
     'without locks',
-    'the servers’ share',
-    'ours',
+    'part of the servers',
+    'part of Holdfast',
     'grants',
-    'lost and told',
-    'lost, not told',
+    'lost and reported',
+    'lost, not reported',
     'overlaps',
-    'longest',
+    'longest overlap ms',
     'token regressions',
   ],
   rows,
 )
-/** Told is what a server forgot; what no holder was told of, and tokens that fall, must not be. */
+/** A server may lose locks if the holders receive a report. Unreported losses and token regressions are errors. */
 const isWrong = rows.some((row) => row[7] > 0 || row[10] > 0 || (isDurable && row[8] > 0))
 process.exit(isWrong ? 1 : 0)

@@ -1,9 +1,9 @@
-// What comes of grants that race the end of a wait: a waiter whose abort or timeout comes at the
-// moment at which it is granted the lock, many times over. Whether the grant is passed on, whether
-// anybody is told twice, and what is left.
-// `npm run build`, then `node bench/probes/fair/abort-race.mjs [races] [processes] [lanes]`;
-// `--quick` for a short look; with `--flush` the server forgets all scripts ten times a second. It
-// ends with 1 where it finds what must not be.
+// Checks grants that race the end of a wait. Redis grants the lock to a waiter at the moment of its abort or timeout,
+// many times. The program checks that each unused grant passes to the next waiter, that each call settles once, and
+// that no keys stay.
+// Run `npm run build`, then `node bench/probes/fair/abort-race.mjs [races] [processes] [lanes]`. `--quick` makes a
+// short run. With `--flush`, the server loses all scripts ten times per second. The program exits with code 1 if it
+// finds an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/src/index.js'
@@ -18,7 +18,7 @@ import {
 } from '../../support/support.mjs'
 import { FairJudge, keysLeft, openMonitor, watchTtls } from '../../support/witness.mjs'
 
-/** Whoever asks for the lock after a race has it by then; a leaked grant lasts for 1.5 s at least. */
+/** The longest wait for the lock after a race. A leaked grant lasts for at least 1.5 s. */
 const STALL_MS = 1_000
 
 if (process.argv[2] === 'worker') work(process.argv[3])
@@ -36,11 +36,11 @@ function work(url) {
     }
   }
 
-  /** Rounds on one lock, by turns with an abort and a timeout, with the waiter here or there. */
+  /** Rounds on one lock. Aborts and timeouts alternate, and so do waiters in the same and in another client. */
   async function lane(name, rounds) {
     const tally = { abort: [0, 0, 0], timeout: [0, 0, 0], leases: 0, settles: 0, longestMs: 0 }
     tally.wrong = []
-    // How long after the release the wait ends. The aim follows the outcomes.
+    // The time from the release to the end of the wait. It follows the outcomes, so that both outcomes are frequent.
     const aims = { abort: 0.5, timeout: 0.5 }
     const lock = () => one.getFairLock(name)
     for (let n = 0; n < rounds; n++) {
@@ -52,7 +52,7 @@ function work(url) {
       tally.longestMs = Math.max(tally.longestMs, now() - asked)
 
       const abort = new AbortController()
-      // A few wait until heartbeats keep their places.
+      // A few waiters wait until heartbeats keep their places.
       const longMs = Math.random() < 0.02 ? 250 + Math.random() * 500 : 0
       const waitMs = 12 + Math.floor(Math.random() * 6 + longMs)
       const waitsFrom = now()
@@ -63,7 +63,7 @@ function work(url) {
       let outcome
       const settled = waiting
         .catch((reason) => {
-          // A request that was not answered by then: who has the lock is not known.
+          // The request had no answer in time, so the holder of the lock is unknown.
           if (reason.name === 'RedisUnavailableError' && kind === 'timeout') return undefined
           if (reason !== 'enough') tally.wrong.push(String(reason))
           return null
@@ -86,11 +86,11 @@ function work(url) {
       }
       const won = await settled
       tally[kind][outcome] += 1
-      // Both outcomes are to be as likely as each other.
+      // Keeps both outcomes equally likely.
       aims[kind] = Math.min(8, Math.max(0, aims[kind] + (won ? -0.1 : 0.1)))
       if (won) {
         tally.leases += 1
-        if (!won.valid) tally.wrong.push('a lease that was not valid')
+        if (!won.valid) tally.wrong.push('a lease was not valid')
         await won.release()
       }
     }
@@ -104,7 +104,7 @@ function work(url) {
   }
 
   serve({
-    /** Everybody is connected and has listened once. */
+    /** All clients connect, and have listened once. */
     ready: async () => {
       const name = `ready:${process.pid}`
       for (const [holder, waiter] of [
@@ -177,7 +177,7 @@ async function measure(args) {
   const passedOn = judge.grants - total('leases')
   const longest = tallies.map(({ longestMs }) => longestMs)
   console.log(
-    `grants by Redis ${judge.grants}, of which came too late and were passed on or freed: ${passedOn}; ` +
+    `grants by Redis ${judge.grants}; late grants, passed on or ended: ${passedOn}; ` +
       `longest wait for the lock after a race ${quantile(longest, 1).toFixed(0)} ms`,
   )
   const violations = [

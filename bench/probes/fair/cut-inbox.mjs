@@ -1,8 +1,8 @@
-// What it costs when the connection that a waiter listens on is cut at the moment of its grant: the
-// message swallowed and the connection cut in its place; or the connection cut within 1.5 ms before
-// or after the release, so that Redis may or may not have noticed. Behind the waiter stand two others.
-// `npm run build`, then `node bench/probes/fair/cut-inbox.mjs [cuts of each kind] [lanes]`;
-// `--quick` for a short look. It ends with 1 where it finds what must not be.
+// Measures the cost of a cut in the connection on which a waiter receives its grant. Either the cut replaces the
+// message, or the cut happens up to 1.5 ms before or after the release. In the second case, Redis may have noticed
+// the cut or not. Two other waiters are behind this waiter.
+// Run `npm run build`, then `node bench/probes/fair/cut-inbox.mjs [cuts of each kind] [lanes]`. `--quick` makes a
+// short run. The program exits with code 1 if it finds an error.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -28,14 +28,14 @@ function work(url) {
   const clients = new Map()
   const journal = new Journal(url)
   serve({
-    /** @param port where to reach the server, by a way of its own or straight */
+    /** @param port the port of the server, or of a proxy before the server */
     client: async (key, port) => {
       const client = new Holdfast({ redis: { host: '127.0.0.1', port } })
       clients.set(key, client)
       await client.getLock('connect').isLocked()
       return client.id
     },
-    /** Has the lock for a moment, and tells from when until when. */
+    /** Holds the lock for a moment, and returns the start and the end of the hold. */
     take: async (key, name) => {
       const lease = await clients.get(key).getFairLock(name).lock()
       const took = now()
@@ -83,7 +83,7 @@ async function measure(args) {
       await until(async () => {
         const mark = await server.admin.hget(`holdfast_waiting:{${name}}`, id)
         return / 1 /.test(mark ?? '')
-      }, 'an inbox that is listened to')
+      }, 'the subscription to the inbox')
       await pause(Math.random() * 600) // Any time between two heartbeats.
       const cut = kind === 'swallowed' ? way.cutAtMessage() : undefined
       const aheadMs = kind === 'swallowed' ? 0 : Math.random() * 3 - 1.5
@@ -133,7 +133,7 @@ async function measure(args) {
       'in order',
       'behind one',
       'behind both',
-      'the rest out of order',
+      'others out of order',
       'lost',
     ],
     kinds.map(([kind, rounds]) => {
@@ -141,7 +141,7 @@ async function measure(args) {
       const orders = rounds.map(({ order }) => order)
       const times = (...these) => orders.filter((order) => these.includes(order)).length
       return [
-        kind === 'swallowed' ? 'cut in place of the message' : 'cut around the release',
+        kind === 'swallowed' ? 'cut instead of the message' : 'cut around the release',
         rounds.length,
         ...[0.5, 0.99, 1].map((q) => quantile(stalls, q).toFixed(1)),
         stalls.filter((ms) => ms > CLAIM_MS).length,
@@ -163,9 +163,9 @@ async function measure(args) {
   await server.stop()
 }
 
-/** A way to the server for one client, whose listening connection can be cut. */
+/** A proxy for one client. The proxy can cut the connection that has the subscription. */
 async function openWay(target) {
-  let inbox // Both ends of it.
+  let inbox // Both ends of the connection.
   let atMessage
   const cutNow = () => {
     for (const socket of inbox ?? []) socket.destroy()
@@ -197,7 +197,7 @@ async function openWay(target) {
   return {
     port: listener.address().port,
     cutNow,
-    /** Resolves when it was. */
+    /** Resolves when the connection was cut. */
     cutAtMessage: () =>
       new Promise((resolve) => {
         atMessage = resolve

@@ -1,11 +1,11 @@
-// What crashed waiters ahead in the queue cost the next one who lives: k clients that wait for a fair
-// lock, in several processes that are killed with SIGKILL, and behind them one that lives. From
-// before release() is called to when lock() has resolved there, against the same with k = 0.
-// Each corpse is a client of its own: two connections, one inbox, one place. All of them were seen
-// to listen before they were killed. Until the system has ended a process, and with it closed its
-// connections, Redis takes it for alive; so the release comes 200 ms later, and at once.
-// `npm run build`, then `node bench/probes/fair/dead-waiters.mjs [k…] [--rounds n]`; `--quick` for a
-// short look. It ends with 1 where it finds what must not be.
+// Measures the delay that crashed waiters cause for the next live waiter. The program starts k clients that wait for
+// a fair lock, and kills their processes with SIGKILL. One live client waits behind them. The time is from just
+// before the call of release() until lock() resolves, compared with k = 0. Each killed waiter is a separate client,
+// with two connections, one inbox and one place. The program kills the clients only after all of them listen. The
+// connections of a process stay open until the operating system has ended the process. Until then, Redis treats the
+// clients as live. So the release comes 200 ms after the kill, or right after the kill.
+// Run `npm run build`, then `node bench/probes/fair/dead-waiters.mjs [k…] [--rounds n]`. `--quick` makes a short run.
+// The program exits with code 1 if it finds an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../support/support.mjs'
 import { keysLeft } from '../../support/witness.mjs'
 
-/** Rounds for k corpses: those with many take longer to set up. */
+/** Rounds for k killed clients. The setup of many clients takes longer. */
 const ROUNDS = new Map([
   [0, 30],
   [1, 20],
@@ -28,10 +28,10 @@ const ROUNDS = new Map([
   [1_000, 4],
 ])
 
-/** So many processes share the corpses of one round, at most. */
+/** The killed clients of one round share at most this many processes. */
 const PROCESSES = 5
 
-/** Rounds that wait for the end of a claim window do so together. */
+/** Rounds that wait for the end of a claim window run together. */
 const TOGETHER = 5
 
 if (process.argv[2] === 'worker') work(process.argv[3])
@@ -40,10 +40,10 @@ else await measure(process.argv.slice(2))
 function work(url) {
   const clients = []
   serve({
-    /** Waits as so many clients, each in a place of its own. */
+    /** Waits with `count` clients, each with its own place. */
     wait: (lock, count) => {
       for (let i = 0; i < count; i++) {
-        // Hundreds that connect at the same time may take long.
+        // The connections of hundreds of clients may take long.
         const client = new Holdfast({ redis: url, outageMs: 60_000 })
         clients.push(client)
         client
@@ -52,7 +52,7 @@ function work(url) {
           .catch((error) => console.log(String(error)))
       }
     },
-    /** Waits as one client; when it has the lock, and for how long it is good. */
+    /** Waits as one client. Returns the time of the grant, and if the lease was valid. */
     take: async (lock) => {
       clients[0] ??= new Holdfast({ redis: url })
       const lease = await clients[0].getFairLock(lock).lock()
@@ -78,7 +78,7 @@ async function measure(args) {
 
   const queued = (lock) => server.admin.zcard(`holdfast_queue:{${lock}}`)
 
-  /** @returns the time of the hand-off, and whether the system had ended all of them before it */
+  /** @returns the time of the hand-off, and true if the system had ended all killed processes before */
   async function round(k, delayMs) {
     name += 1
     const lock = `dead:${name}`
@@ -92,7 +92,7 @@ async function measure(args) {
         return worker.call('wait', lock, share)
       }),
     )
-    // In place, and seen to listen.
+    // All clients have a place and listen.
     await until(
       async () => {
         const marks = await server.admin.hvals(`holdfast_waiting:{${lock}}`)
@@ -102,7 +102,7 @@ async function measure(args) {
       60_000,
     )
     const taken = alive.call('take', lock)
-    await until(async () => (await queued(lock)) === k + 1, 'the one who lives')
+    await until(async () => (await queued(lock)) === k + 1, 'the live waiter')
     await pause(20 + Math.random() * 500) // Any time between two heartbeats.
     let ended = 0
     for (const worker of doomed) {
@@ -117,7 +117,7 @@ async function measure(args) {
     await lease.release()
     const result = await taken
     await Promise.all(doomed.map((worker) => worker.ended))
-    if (!result.valid) throw new Error('the lease was not good when it came')
+    if (!result.valid) throw new Error('the lease was not valid at the grant')
     return { ms: result.at - start, allEnded }
   }
 

@@ -1,9 +1,9 @@
-// What a frozen process at the head of the queue costs the one behind it, and whether it acts as
-// holder when it thaws: SIGSTOP, then the release, in several rounds side by side, each with a
-// process of its own to be frozen. First with short freezes that end around the end of the claim
-// window, then with a long one.
-// `npm run build`, then `node bench/probes/fair/frozen-head.mjs [processes] [freezeMs] [short rounds]`;
-// `--quick` for a short look. It ends with 1 where it finds what must not be.
+// Measures the delay that a frozen process at the head of the queue causes for the next waiter. It also checks that
+// the frozen process does not act as holder when it continues. The program sends SIGSTOP, then releases the lock.
+// Several rounds run at the same time, each with its own process to freeze. First the freezes are short and end
+// around the end of the claim window. Then one freeze is long.
+// Run `npm run build`, then `node bench/probes/fair/frozen-head.mjs [processes] [freezeMs] [short rounds]`. `--quick`
+// makes a short run. The program exits with code 1 if it finds an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -25,7 +25,7 @@ function work(url) {
   const journal = new Journal(url)
   const leases = new Map()
   serve({
-    /** Acts as holder from the moment that it has the lock. */
+    /** Acts as holder as soon as it has the lock. */
     take: async (name) => {
       const lease = await client.getFairLock(name).lock()
       const at = now()
@@ -64,7 +64,7 @@ async function measure(args) {
     const first = head.call('take', name)
     await until(async () => (await queued(name)) === 1, 'the head')
     const second = next.call('take', name)
-    await until(async () => (await queued(name)) === 2, 'the one behind it')
+    await until(async () => (await queued(name)) === 2, 'the waiter behind the head')
     await pause(100 + Math.random() * 500) // Any time between two heartbeats.
     head.kill('SIGSTOP')
     await pause(20)
@@ -72,7 +72,7 @@ async function measure(args) {
     const thawed = pause(frozenMs).then(() => head.kill('SIGCONT'))
     await lease.release()
 
-    // Each holds for a while, so that whoever wrongly thinks that it holds would be seen.
+    // Each holder holds for a while, so that a process that wrongly acts as holder is visible.
     const hold = async (worker, taken) => {
       const at = await taken
       await pause(300)
@@ -91,7 +91,7 @@ async function measure(args) {
     }
   }
 
-  // The server learns the scripts, and everybody is connected.
+  // Loads the scripts, and connects all clients.
   await Promise.all(heads.map((head) => round(head, 1)))
   const rows = []
   let violations = 0

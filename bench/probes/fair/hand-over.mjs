@@ -1,9 +1,9 @@
-// What a hand-off costs with a fair lock, and with the plain one beside it: the scripts and commands
-// that Redis runs for each while 2, 10 and 40 processes wait; and the time from before release() is
-// called to when lock() has resolved in another process, straight and through a network of 5 ms each
-// way. What a bare message takes there, from PUBLISH to the other process, is the least it can be.
-// `npm run build`, then `node bench/probes/fair/hand-over.mjs [seconds] [rounds]`; 0 seconds leave
-// out the scripts. `--quick` for a short look. It ends with 1 where keys are left.
+// Measures the cost of a hand-off with a fair lock and with a plain lock. The first part counts the scripts and
+// commands of Redis for each hand-off, while 2, 10 and 40 processes wait. The second part measures the time from just
+// before the call of release() until lock() resolves in another process. It uses a direct connection, and a network
+// with 5 ms each way. A message alone, from PUBLISH to the other process, is the lower limit of this time.
+// Run `npm run build`, then `node bench/probes/fair/hand-over.mjs [seconds] [rounds]`. With 0 seconds, the program
+// skips the scripts. `--quick` makes a short run. The program exits with code 1 if keys stay.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/src/index.js'
@@ -33,7 +33,7 @@ function work(url) {
   let listener
   serve({
     ready: () => client.getLock('ready').isLocked(),
-    /** Queues again as soon as it has had its turn. Resolves with the moments of its turns. */
+    /** Queues again after each hold. Resolves with the times of its holds. */
     turns: async (kind, name, holdMs) => {
       turning = true
       const moments = []
@@ -59,7 +59,7 @@ function work(url) {
       await listener.subscribe('bare')
     },
     hear: () => new Promise((resolve) => listener.once('message', () => resolve(now()))),
-    /** A slow network before the server. */
+    /** Starts a slow network before the server. */
     slow: (target) => openSlowWay(target, ONE_WAY_MS),
     close: () => {
       listener?.disconnect()
@@ -83,7 +83,7 @@ async function measure(args) {
   for (const plan of plans) {
     const [waiting, holdMs] = plan.split(' ').map(Number)
     for (const kind of ['fair', 'plain']) {
-      // One of them holds.
+      // One process holds the lock.
       const turned = await turns(workers.slice(0, waiting + 1), kind, holdMs, seconds)
       rows.push([`${waiting}, each holds ${holdMs} ms`, kind, ...turned])
     }
@@ -96,7 +96,7 @@ async function measure(args) {
         'hand-offs',
         'ms each',
         'scripts for each',
-        'less the one that queues',
+        'without the queue script',
         'commands',
       ],
       rows,
@@ -107,7 +107,7 @@ async function measure(args) {
   const network = start()
   const slowPort = await network.call('slow', server.port)
   const latency = [
-    ...(await latencies('straight', server.port)),
+    ...(await latencies('direct', server.port)),
     ...(await latencies(`${ONE_WAY_MS} ms each way`, slowPort)),
   ]
   table(['network', 'from release to next holder', 'rounds', 'ms p50', 'p99', 'max'], latency)
@@ -117,7 +117,7 @@ async function measure(args) {
   network.kill()
   await server.stop()
 
-  /** Everybody takes turns for a while; what Redis ran in the middle of it. */
+  /** All processes acquire the lock in turns. Counts the commands of Redis in the middle of this time. */
   async function turns(some, kind, holdMs, seconds) {
     const name = `turns:${kind}:${some.length}:${holdMs}`
     const all = some.map((worker) => worker.call('turns', kind, name, holdMs))
@@ -131,7 +131,7 @@ async function measure(args) {
     const moments = (await Promise.all(all)).flat().filter((at) => at >= from && at < to)
     const count = moments.length
     const scripts = ((calls.evalsha ?? 0) + (calls.eval ?? 0)) / count
-    // What was not sent for the sake of the lock is one command or two.
+    // At most two commands come from the measurement itself.
     const commands = Object.values(calls).reduce((sum, one) => sum + one, 0) / count
     return [
       count,
@@ -148,20 +148,20 @@ async function measure(args) {
     const waiter = startWorker(import.meta.url, url)
     const publisher = new Redis(url)
     await waiter.call('listen')
-    const times = { 'a bare message': [], fair: [], plain: [] }
+    const times = { 'a message alone': [], fair: [], plain: [] }
     for (let i = -2; i < 2 * rounds; i++) {
       const heard = waiter.call('hear')
       await pause(5)
       const sent = now()
       const sending = publisher.publish('bare', '')
-      if (i >= 0) times['a bare message'].push((await heard) - sent)
+      if (i >= 0) times['a message alone'].push((await heard) - sent)
       await Promise.all([heard, sending])
       const kind = i % 2 === 0 ? 'fair' : 'plain'
       const name = `latency:${kind}`
       const lease = await holder[KINDS[kind]](name).lock()
       const taken = waiter.call('take', kind, name)
       await until(() => isWaitedFor(kind, name), 'a waiter')
-      // It looks once more when it listens; now and then it has waited for long.
+      // A waiter sends another request when its subscription is confirmed. Some waiters have waited longer.
       await pause(25 + Math.random() * (i % 10 < 2 ? 600 : 20))
       const start = now()
       const released = lease.release()

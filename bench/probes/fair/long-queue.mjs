@@ -1,9 +1,9 @@
-// What a long queue costs everybody: one client with n waiters in the queue of a fair lock, or spread
-// over n / 10 locks, while another client pings. For each: the longest script and how long a PING
-// took at most, and how long the event loop of the client that waits was blocked at most, while
-// nothing happens but heartbeats; and what isLocked() and inspect() cost then.
-// `npm run build`, then `node bench/probes/fair/long-queue.mjs [n…]`; `--quick` for a short look. It
-// ends with 1 where it finds what must not be.
+// Measures the cost of a long queue. One client has n waiters in the queue of one fair lock, or spread over n / 10
+// locks. Another client sends PINGs. Only heartbeats run meanwhile. The program reports the longest script, the
+// longest PING, and the longest block of the event loop of the waiting client. It also measures isLocked() and
+// inspect().
+// Run `npm run build`, then `node bench/probes/fair/long-queue.mjs [n…]`. `--quick` makes a short run. The program
+// exits with code 1 if it finds an error.
 import { setMaxListeners } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -21,7 +21,7 @@ import {
 } from '../../support/support.mjs'
 import { keysLeft } from '../../support/witness.mjs'
 
-/** So many waiters on each lock where they are spread. */
+/** The number of waiters for each lock, if the waiters are spread. */
 const EACH = 10
 
 if (process.argv[2] === 'worker') work(process.argv[3])
@@ -31,7 +31,7 @@ function work(url) {
   let client
   let leaving
   serve({
-    /** Waits for those locks, so often for each; answers at once. */
+    /** Waits for the given locks, `each` times for each lock. Returns at once. */
     wait: (names, count) => {
       client = new Holdfast({ redis: url, commandTimeoutMs: 60_000, outageMs: 60_000 })
       leaving = new AbortController()
@@ -42,7 +42,7 @@ function work(url) {
         for (let i = 0; i < count; i++) lock.lock({ signal }).catch(() => {})
       }
     },
-    /** How long the event loop was blocked at most, in milliseconds. */
+    /** The longest block of the event loop, in milliseconds. */
     blocked: async (ms) => {
       const delay = monitorEventLoopDelay({ resolution: 1 })
       delay.enable()
@@ -128,7 +128,7 @@ async function measure(args) {
   await server.stop()
 }
 
-/** How long each PING took, in milliseconds. */
+/** The time of each PING, in milliseconds. */
 async function pingFor(redis, ms) {
   const times = []
   for (const end = now() + ms; now() < end; ) {
@@ -140,13 +140,13 @@ async function pingFor(redis, ms) {
   return times
 }
 
-/** What the server has used of a processor, in seconds. */
+/** The CPU time of the server, in seconds. */
 async function cpuOf(admin) {
   const [, user] = /used_cpu_user_main_thread:(\S+)/.exec(await admin.info('cpu')) ?? []
   return Number(user)
 }
 
-/** @returns the time of the middle one of several calls, and the longest run of their script */
+/** @returns the median time of several calls, and the longest run of their script */
 async function timed(server, script, call) {
   const times = []
   await server.admin.slowlog('RESET')
@@ -159,7 +159,7 @@ async function timed(server, script, call) {
   const slow = await server.admin.slowlog('GET', 10_000)
   await server.admin.config('SET', 'slowlog-log-slower-than', '100')
   const runs = slow.filter(
-    // The slow log cuts long arguments.
+    // The slow log shortens long arguments.
     ([, , , [, text = '']]) =>
       text === script.sha1 || (text !== '' && script.source.startsWith(text.slice(0, 100))),
   )

@@ -1,8 +1,8 @@
-// Whether a fair lock serves first come, first served: processes × waiters on one lock, some of which
-// give up at random by a timeout or an abort, judged by those who watch from outside: what Redis did
-// in its own order (MONITOR), and a journal of the holders.
-// `npm run build`, then `node bench/probes/fair/order.mjs [grants] [processes] [waiters]`; `--quick`
-// for a short look. It ends with 1 where it finds what must not be.
+// Checks that a fair lock serves its waiters first come, first served. Several processes with several waiters want
+// one lock. Some waiters give up at random, by a timeout or an abort. The program judges from outside: by the order
+// of actions in Redis (MONITOR), and by a journal of the holders.
+// Run `npm run build`, then `node bench/probes/fair/order.mjs [grants] [processes] [waiters]`. `--quick` makes a
+// short run. The program exits with code 1 if it finds an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { now, serve, spread, startServer, startWorker, table } from '../../support/support.mjs'
@@ -16,7 +16,7 @@ import {
 } from '../../support/witness.mjs'
 
 const LOCK = 'fair-order'
-/** Now and then somebody holds for so long, in milliseconds, that places must be kept by heartbeats. */
+/** The time of a rare long hold, in milliseconds. It is so long that heartbeats must keep the places. */
 const LONG_HOLD_MS = 800
 
 if (process.argv[2] === 'worker') work(...process.argv.slice(3))
@@ -32,7 +32,7 @@ function work(url, waiters) {
   let meanMs = 20
   let more = true
 
-  /** Most wait for as long as it takes; others for about as long as it usually takes. */
+  /** Most calls wait without a limit. Other calls wait for about the usual time. */
   const attempt = async () => {
     const lock = client.getFairLock(LOCK)
     const way = Math.random()
@@ -42,7 +42,7 @@ function work(url, waiters) {
       return lock.tryLock(waitMs).then(
         (lease) => lease ?? 'timedOut',
         (error) => {
-          // So short a time that not even the first request was answered in it.
+          // The time was too short even for the first answer.
           if (error.name === 'RedisUnavailableError') return 'timedOut'
           throw error
         },
@@ -67,7 +67,7 @@ function work(url, waiters) {
       const lease = await attempt()
       if (typeof lease === 'string') {
         tally[lease] += 1
-        // Not at once again, or those who are refused would keep the server busy.
+        // A pause, because repeated refused calls would keep the server busy.
         if (lease === 'refused') await pause(meanMs / 4)
         continue
       }
@@ -183,7 +183,7 @@ async function measure(args) {
   const found = [...bare, ...left]
   if (found.length > 0) console.log(found.join('\n'))
   const errors = tallies.some((tally) => tally.errors.length > 0)
-  // A judge who has not seen what the holders saw says nothing.
+  // If the judge missed actions of the holders, its result proves nothing.
   const blind = judge.arrivals < seen.owners.length || judge.grants < seen.owners.length
   if (blind) console.log('MONITOR did not show all of it')
   process.exitCode = errors || blind || violations.some((count) => count > 0) ? 1 : 0
@@ -193,7 +193,9 @@ async function measure(args) {
   await server.stop()
 }
 
-/** A script that the server does not know is sent again in full, behind those who came meanwhile. */
+/**
+ * Loads the scripts. A client sends an unknown script again in full, and this request arrives behind later requests.
+ */
 async function teachScripts(url) {
   const [one, other] = [new Holdfast({ redis: url }), new Holdfast({ redis: url })]
   const lease = await one.getFairLock('teach').lock()

@@ -1,5 +1,6 @@
-// What the history costs: bytes of Redis for each entry, and µs of an acquisition and release with and without it,
-// in turns. `npm run build`, then `node bench/probes/history/cost.mjs [rounds] [locks per round]`.
+// Measures the cost of the history: bytes in Redis for each entry, and the time of an acquisition with its release in
+// µs. Runs with and without the history take turns. Run `npm run build`, then
+// `node bench/probes/history/cost.mjs [rounds] [locks per round]`.
 
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { recordHistory } from '../../../dist/esm/tools/history/history.js'

@@ -1,8 +1,7 @@
-// Threads of Java against as many tasks here, on one counter in a plain file: each reads it, pauses
-// for a millisecond and writes it, so whoever overlaps with another loses a count. Needs a JVM and
+// Threads of Java and as many tasks of Node.js increase one counter in a plain file. Each holder reads the counter,
+// pauses for a millisecond and writes the counter. So two holders at once lose a count. The program needs a JDK and
 // Maven, see CONTRIBUTING.md.
-// `npm run build`, then `node bench/probes/java/counter.mjs [workers] [rounds] [line or release of
-// Redisson]`.
+// Run `npm run build`, then `node bench/probes/java/counter.mjs [workers] [rounds] [line or release of Redisson]`.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,10 +44,10 @@ await Promise.all([
 const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`
 const acquisitions = 2 * workers * rounds
 const violations = acquisitions - Number(readFileSync(file, 'utf8'))
-console.log(`${workers} threads against ${workers} tasks, ${rounds} rounds each:`)
+console.log(`${workers} threads of Java and ${workers} tasks of Node.js, ${rounds} rounds each:`)
 console.log(
   `${acquisitions} acquisitions, ${violations} violations; ` +
-    `Java was done after ${seconds(ended.Java)}, Node after ${seconds(ended.Node)}`,
+    `Java finished after ${seconds(ended.Java)}, Node.js after ${seconds(ended.Node)}`,
 )
 await client.close()
 java.stop()

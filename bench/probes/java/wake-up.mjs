@@ -1,6 +1,6 @@
-// How long a release takes to reach a waiter in the other language: from before unlock() is called
-// to when lock() has returned there. Needs a JVM and Maven, see CONTRIBUTING.md.
-// `npm run build`, then `node bench/probes/java/wake-up.mjs [rounds] [line or release of Redisson]`.
+// Measures the time from a release to a waiter in the other language. The time is from just before the call of
+// unlock() until lock() returns. The program needs a JDK and Maven, see CONTRIBUTING.md. Run `npm run build`, then
+// `node bench/probes/java/wake-up.mjs [rounds] [line or release of Redisson]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startJava } from '../../support/java.mjs'
@@ -19,7 +19,7 @@ const inJava = (one) => {
   return { lock: () => ask('lock'), unlock: () => ask('unlock') }
 }
 
-/** Both ways to hold a lock, and the moments when a lock was had and when its release began. */
+/** The functions of both languages: acquire and release, with the times of the grant and of the release. */
 const node = {
   async lock() {
     const lease = await lock.lock()
@@ -42,7 +42,7 @@ async function measure(title, holder, waiter) {
     const held = await holder.lock()
     const waiting = waiter.lock()
     while ((await lock.inspect()).waiters === 0) await pause(1)
-    await pause(3) // It tries once more when its subscription is confirmed.
+    await pause(3) // The waiter tries again when its subscription is confirmed.
     const start = await holder.unlock(held)
     const got = await waiting
     await waiter.unlock(got)

@@ -1,7 +1,8 @@
-// How long an election is without a leader: from before resign() is called to the first line of the function of
-// the next candidate, in another process; and from a SIGKILL of the leader to that line, less what was left of its
-// lease then. And how long until an observer in a third process is told who leads.
-// `npm run build`, then `node bench/probes/leader/new-leader.mjs [resignations] [kills]`. `--quick` for a short look.
+// Measures how long an election has no leader. After resign(), the time is from just before this call until the
+// function of the next candidate begins in another process. After a SIGKILL of the leader, the program subtracts the
+// rest of the lease. It also measures the time until an observer in a third process receives the new leader.
+// Run `npm run build`, then `node bench/probes/leader/new-leader.mjs [resignations] [kills]`. `--quick` makes a short
+// run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { now, serve, spread, startServer, startWorker, until } from '../../support/support.mjs'
@@ -18,7 +19,7 @@ function work(url) {
   let led
   serve({
     ready: () => election.leader(),
-    /** Resolves when it waits, or leads. */
+    /** Starts a candidate, which then waits or leads. */
     stand: () => {
       begun = new Promise((resolve) => {
         led = election.lead(({ signal }) => {
@@ -27,7 +28,7 @@ function work(url) {
             signal.addEventListener('abort', end, { once: true })
           })
         })
-        // A machine with too much to do may take its term away.
+        // On a busy machine, the candidate may lose its term.
         led.catch((error) => console.error(error.message))
       })
     },
@@ -64,7 +65,7 @@ async function measure(args) {
   const waits = (count) =>
     until(async () => (await election.inspect()).candidates.length === count, `${count} waiting`)
   const isTold = () =>
-    until(async () => (await election.leader())?.token === lastToken, 'an observer to be told')
+    until(async () => (await election.leader())?.token === lastToken, 'the report to the observer')
 
   let [leader, next] = await Promise.all([start(), start()])
   await leader.call('stand')
@@ -73,7 +74,7 @@ async function measure(args) {
   for (let i = 0; i < resignations; i++) {
     await next.call('stand')
     await waits(1)
-    // So that the server knows that its inbox is listened to.
+    // Waits until the server knows that the inbox has a listener.
     await pause(5)
     const begun = next.call('begun')
     const from = await leader.call('resign')
@@ -83,13 +84,13 @@ async function measure(args) {
     ;[leader, next] = [next, leader]
   }
   console.log(`resign() to the next leader, ${resignations} times: ${spread(resigned)}`)
-  console.log(`resign() to an observer that is told, ${resignations} times: ${spread(observed)}`)
+  console.log(`resign() to the report to an observer, ${resignations} times: ${spread(observed)}`)
 
   const late = []
   for (let i = 0; i < kills; i++) {
     await next.call('stand')
     await waits(1)
-    // Anywhere between two renewals.
+    // Any time between two renewals.
     await pause(Math.random() * (LEASE_MS / 3))
     const left = await server.admin.pttl('probe')
     const from = now()
@@ -99,7 +100,7 @@ async function measure(args) {
     next = await start()
   }
   console.log(
-    `SIGKILL to the next leader, more than was left of the lease, ${kills} times: ${spread(late)}`,
+    `SIGKILL to the next leader, without the rest of the lease, ${kills} times: ${spread(late)}`,
   )
   await leader.call('resign')
   await Promise.all([leader, next].map((worker) => worker.call('close')))

@@ -1,5 +1,5 @@
-// What the answer to one who does not get a lock costs the server, with and without telling who has it: the scripts of
-// two builds in turn, in rounds. Microseconds of the server for each call (`INFO commandstats`), and per round trip.
+// Measures the cost for the server of a refused acquisition, with and without the holder in the answer. The scripts
+// of two builds take turns, in rounds. The numbers are µs of the server for each call (`INFO commandstats`).
 //
 //   node bench/probes/lock/contended-answer.mjs <folder of before> <folder of now> [redis://127.0.0.1:6379]
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ const redis = new Redis(url)
 const scriptsOf = async (folder) => {
   const file = join(dirname(entryOf(folder)), 'servers/redis/scripts/lock.generated.js')
   const { acquire } = await import(pathToFileURL(file).href)
-  // Older builds have the text of the script in `acquire` itself.
+  // Older builds have the text of the script directly in `acquire`.
   const { source, sha1 } = acquire.script ?? acquire
   await redis.script('LOAD', source)
   return sha1

@@ -1,8 +1,8 @@
-// What the facts that the core tells cost an acquisition, lock() and release(): where nobody listens, and with a
-// subscriber on every channel. On a real server and in memory, where nothing but our own code takes time; each in a
-// process of its own, which take turns.
-// `npm run build`, then `node bench/probes/lock/facts.mjs [rounds] [acquisitions] [folder of an earlier build]`: with
-// that, such as one of a commit that told nothing, it is measured beside them.
+// Measures the cost of diagnostics facts for lock() and release(), without listeners, and with a subscriber on every
+// channel. It measures on a real server, and in memory, where only the code of Holdfast takes time. Each variant has
+// its own process, and the processes take turns.
+// Run `npm run build`, then `node bench/probes/lock/facts.mjs [rounds] [acquisitions] [folder of an earlier build]`.
+// The program also measures the earlier build, for example a build without facts.
 import { subscribe } from 'node:diagnostics_channel'
 import { resolve } from 'node:path'
 import { entryOf } from '../../../scripts/lib/entry-of.mjs'
@@ -52,7 +52,7 @@ async function measure(rounds = '60', acquisitions = '500', earlier = undefined)
     variants.push({ name, child, real: [], memory: [] })
   }
   if (earlier !== undefined) await add('an earlier build', resolve(earlier), false)
-  await add('nobody listens', here, false)
+  await add('no listener', here, false)
   await add('a subscriber on all channels', here, true)
   const counts = { real: Number(acquisitions), memory: 5 * Number(acquisitions) }
   for (let round = -5; round < Number(rounds); round++) {
@@ -69,7 +69,7 @@ async function measure(rounds = '60', acquisitions = '500', earlier = undefined)
   for (const { child } of variants) child.send({ count: 0 })
   for (const place of ['real', 'memory']) {
     console.log(
-      `${place}, ${rounds} rounds of ${counts[place]}: medians, and of the ratios to the first in each round`,
+      `${place}, ${rounds} rounds of ${counts[place]}: medians of the times, and of the ratios to the first variant in each round`,
     )
     for (const one of variants) {
       const told = ['wall', 'cpu'].map((what) => {

@@ -1,7 +1,6 @@
-// What hand-offs inside a process cost those who wait in others: processes × waiters on one lock,
-// each with a critical section of some milliseconds, for some seconds.
-// `npm run build`, then `node bench/probes/lock/hand-over.mjs [processes] [waiters] [holdMs]
-// [seconds]`.
+// Measures how hand-offs inside a process affect waiters in other processes. Several processes with several waiters
+// each want one lock, and each holder holds for some milliseconds.
+// Run `npm run build`, then `node bench/probes/lock/hand-over.mjs [processes] [waiters] [holdMs] [seconds]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -66,7 +65,7 @@ async function measure(processes = 4, waiters = 4, holdMs = 1, seconds = 3) {
     `share of the processes: ${perProcess.join(' : ')}; Jain over callers ${jain.toFixed(3)}`,
   )
   console.log(
-    `starved callers: ${counts.filter((one) => one === 0).length}, least ${quantile(counts, 0)}`,
+    `starved callers: ${counts.filter((one) => one === 0).length}, fewest acquisitions of a caller ${quantile(counts, 0)}`,
   )
   console.log(
     `scripts per acquisition ${((calls.evalsha ?? 0) / total).toFixed(2)}, ` +

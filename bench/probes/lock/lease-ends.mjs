@@ -1,9 +1,8 @@
-// How long the event loop is blocked while many fixed leases of different lengths run out, one by one.
+// Measures how long the event loop is blocked while many fixed leases of different lengths end, one after another.
 //
 //   npm run build && node bench/probes/lock/lease-ends.mjs [--holds 16000] [--spread 8000]
 //
-// The holds are made without a server: what is measured is the watchdog. Compared with the time of the
-// event loop that the same timers need with nothing held.
+// The program makes the holds without a server, so it measures the watchdog alone.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../../dist/esm/src/kit/clock.js'
@@ -59,6 +58,6 @@ const { user } = process.cpuUsage(cpu)
 const ms = (nanoseconds) => Math.round(nanoseconds / 1e4) / 100
 console.log(
   `${holds} leases over ${spreadMs} ms: the event loop was busy for ${Math.round(active)} ms ` +
-    `(${Math.round(utilization * 100)} %), ${Math.round(user / 1e3)} ms of user time; its delay was ` +
+    `(${Math.round(utilization * 100)} %), ${Math.round(user / 1e3)} ms of user time. Its delay was ` +
     `${ms(delay.percentile(99))} ms at the 99th percentile and ${ms(delay.max)} ms at most`,
 )

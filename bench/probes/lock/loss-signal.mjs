@@ -1,7 +1,7 @@
-// How long before the server gives a lock away its holder hears of the loss, in a network that
-// swallows everything: the lead of `lease.signal` before the end of the key, for leases of several
-// lengths, watched and fixed. A lead below zero would be a violation: two holders at once.
-// `npm run build`, then `node bench/probes/lock/loss-signal.mjs [holds]`.
+// Measures how long before the end of the key the holder learns of the loss, in a network that drops everything. The
+// number is the time from `lease.signal` to the end of the key, for renewed and fixed leases of several lengths. A
+// negative time would be a violation: two holders at once.
+// Run `npm run build`, then `node bench/probes/lock/loss-signal.mjs [holds]`.
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
@@ -22,7 +22,7 @@ leads.sort((a, b) => a - b)
 const violations = leads.filter((lead) => !(lead > 0)).length
 const ms = (value) => `${value.toFixed(1)} ms`
 console.log(
-  `${leads.length} holds in a black hole, leases of ${LEASES_MS.join(', ')} ms, half of them watched`,
+  `${leads.length} holds without a network, leases of ${LEASES_MS.join(', ')} ms, half of them renewed`,
 )
 console.log(
   `lease.signal before the end of the key: min ${ms(leads[0])}, p50 ${ms(quantile(leads, 0.5))}, ` +
@@ -32,7 +32,7 @@ console.log(`violations: ${violations}`)
 process.exitCode = violations === 0 && leads.length === holds ? 0 : 1
 await server.stop()
 
-/** One client: acquires, is cut off at a random moment, and waits for its signals. */
+/** One client acquires locks, loses its network at a random moment, and waits for its signals. */
 async function measure({ leaseMs, watched, count }, batch) {
   const hole = await openHole(server.port)
   const client = new Holdfast({
@@ -48,10 +48,10 @@ async function measure({ leaseMs, watched, count }, batch) {
         signal.addEventListener('abort', () => resolve(Date.now()), { once: true })
       }),
   )
-  // Watched leases are renewed a few times first; fixed ones have no time to lose.
+  // Renewed leases are renewed a few times first. Fixed leases have no time for this.
   await pause(Math.random() * (watched ? 2 * leaseMs : leaseMs / 4))
   hole.swallow()
-  // What was sent before has arrived by then: from now on nothing changes the end of a key.
+  // By then, all earlier requests have arrived, so nothing changes the end of a key any longer.
   await pause(20)
   const ends = await Promise.all(names.map(endOf))
   const aborted = await Promise.all(signals)
@@ -59,13 +59,13 @@ async function measure({ leaseMs, watched, count }, batch) {
   return ends.map((end, i) => end - aborted[i])
 }
 
-/** When the server gives the lock away, on the wall clock that it shares with this process. */
+/** The time at which the key ends, on the clock that the server shares with this process. */
 async function endOf(name) {
   const [[, [seconds, micros]], [, leftMs]] = await server.admin.multi().time().pttl(name).exec()
   return Number(seconds) * 1_000 + Number(micros) / 1_000 + Number(leftMs)
 }
 
-/** A way to the server that can swallow all that is sent, in both directions, and keeps standing. */
+/** A proxy that can drop all data in both directions, while its connections stay open. */
 async function openHole(target) {
   const sockets = new Set()
   let swallows = false

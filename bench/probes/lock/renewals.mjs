@@ -1,5 +1,5 @@
-// What renewing many held locks costs: scripts per tick on the server, and CPU time of the client.
-// `npm run build`, then `node bench/probes/lock/renewals.mjs [locks] [leaseMs]`.
+// Measures the cost of the renewal of many held locks: scripts per tick on the server, and CPU time of the client.
+// Run `npm run build`, then `node bench/probes/lock/renewals.mjs [locks] [leaseMs]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { callsOf, startServer } from '../../support/support.mjs'

@@ -1,5 +1,5 @@
-// How many requests each operation sends, counted by the server.
-// `npm run build`, then `node bench/probes/lock/round-trips.mjs`.
+// Counts the requests of each operation on the server. Run `npm run build`, then
+// `node bench/probes/lock/round-trips.mjs`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { callsOf, startServer } from '../../support/support.mjs'
@@ -20,10 +20,10 @@ async function count(what, work) {
 }
 
 async function measure(lock) {
-  // The server learns the scripts.
+  // Loads the scripts.
   await lock.using(() => lock.using(() => {}))
   await Promise.all([lock.using(() => {}), lock.using(() => {})])
-  await pause(50) // The connection for messages is made, and what is subscribed to is.
+  await pause(50) // The connection for messages and the subscriptions are ready.
 
   let lease
   await count('lock', async () => {
@@ -38,18 +38,18 @@ async function measure(lock) {
   })
   const first = await lock.lock()
   const second = lock.lock()
-  await pause(20) // A waiter that queues has its place.
+  await pause(20) // The waiter has its place in the queue.
   let next
   await count('unlock and lock of a waiter in the process', async () => {
     await first.release()
     next = await second
-    await pause(20) // What it sends without waiting for the answer is counted too.
+    await pause(20) // The count includes requests that the release does not wait for.
   })
   await next.release()
   const held = await lock.lock()
   const more = Array.from({ length: 20 }, () => lock.using(() => {}))
   await pause(20)
-  await count('20 waiters in the process, one after the other', async () => {
+  await count('20 waiters in the process, one after another', async () => {
     await held.release()
     await Promise.all(more)
   })

@@ -1,5 +1,5 @@
-// What one lock and one client cost a server, counted by the server: these figures do not depend on the
-// load of the machine. `npm run build`, then `node bench/probes/lock/sizing.mjs [locks]`.
+// Measures the cost of one lock and of one client for a server. The server counts, so the numbers do not depend on
+// the load of the machine. Run `npm run build`, then `node bench/probes/lock/sizing.mjs [locks]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -28,7 +28,7 @@ const NOT_LOCKS = [
   'ping',
 ]
 
-/** Requests, commands in all, messages, and bytes on the wire since the last reset. */
+/** The scripts, all commands, messages and bytes on the wire since the last reset. */
 async function counts() {
   const calls = await callsOf(admin)
   const stats = await admin.info('stats')
@@ -43,7 +43,7 @@ async function counts() {
   }
 }
 
-/** @returns what one acquisition with its release costs when no other client wants it */
+/** @returns the cost of one acquisition with its release, when no other client wants the lock */
 async function costOf(client, acquireAndRelease) {
   await acquireAndRelease(client, 'warm')
   await pause(50)

@@ -1,7 +1,6 @@
-// What those get who wait beside a busy client and can only look at the lock now and then: a client
-// that may not subscribe, and one that backs off as Redisson's RSpinLock does.
-// `npm run build`, then `node bench/probes/lock/starving.mjs [callers] [holdMs] [seconds]
-// [spin|poll|none]`.
+// Measures how often other callers get the lock beside a busy client, if they can only poll. One such client has no
+// right to subscribe. Another client waits with a growing delay, as RSpinLock of Redisson does.
+// Run `npm run build`, then `node bench/probes/lock/starving.mjs [callers] [holdMs] [seconds] [spin|poll|none]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { forkSelf, messageOf, spread, startServer } from '../../support/support.mjs'

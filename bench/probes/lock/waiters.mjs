@@ -1,6 +1,6 @@
-// What many callers of one client that wait for one lock cost it: heap for each, the time that each
-// grant takes, and for how long the event loop is blocked when all of them give up by one signal.
-// `npm run build`, then `node --expose-gc bench/probes/lock/waiters.mjs [waiters …]`.
+// Measures the cost of many callers of one client that wait for one lock. It measures the heap for each caller, the
+// time of each grant, and the block of the event loop when one signal aborts all calls.
+// Run `npm run build`, then `node --expose-gc bench/probes/lock/waiters.mjs [waiters …]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startServer, table } from '../../support/support.mjs'
@@ -33,7 +33,7 @@ async function measure(waiters) {
 
   const inFrame = await client.run(async () => {
     const start = performance.now()
-    // The second of two at once in one frame is no re-entry: each call looks for that.
+    // Simultaneous calls of one frame are not re-entries. Each call checks this.
     const some = Array.from({ length: 100 }, () => lock.lock().then((lease) => lease.release()))
     const tookMs = performance.now() - start
     void Promise.all(some)
@@ -65,7 +65,7 @@ async function measure(waiters) {
   ]
 }
 
-/** The longest time for which nothing else ran until all is done. */
+/** The longest time without any other code in the event loop, until all work is done. */
 async function blocked(act, work) {
   let longest = 0
   let last = performance.now()

@@ -1,5 +1,5 @@
-// How long a release takes to reach a waiter in another process: from before unlock() is called to
-// when lock() has resolved there. `npm run build`, then `node bench/probes/lock/wake-up.mjs [rounds]`.
+// Measures the time from a release to a waiter in another process. The time is from just before the call of unlock()
+// until lock() resolves. Run `npm run build`, then `node bench/probes/lock/wake-up.mjs [rounds]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { forkSelf, messageOf, spread, startServer } from '../../support/support.mjs'
@@ -36,7 +36,7 @@ async function measure(rounds) {
     waiter.send('lock')
     await waits
     while ((await lock.inspect()).waiters === 0) await pause(1)
-    await pause(2) // It tries once more when its subscription is confirmed.
+    await pause(2) // The waiter tries again when its subscription is confirmed.
     const acquired = messageOf(waiter, (message) => message.at)
     const start = now()
     await lease.release()

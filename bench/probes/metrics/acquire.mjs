@@ -1,6 +1,7 @@
-// What metrics add to a lock and its release, without a name of locks and with one, beside the same client without
-// them, and with a subscriber of the same facts that does nothing: in blocks that take turns, so that what else the machine does befalls all.
-// `npm run build`, then `node bench/probes/metrics/acquire.mjs [blocks]`.
+// Measures the cost of metrics for a lock and its release, with and without the names of locks. The program compares
+// with a client without metrics, and with a subscriber that does nothing. The blocks take turns, so that other load
+// of the machine affects all of them.
+// Run `npm run build`, then `node bench/probes/metrics/acquire.mjs [blocks]`.
 import { Registry } from 'prom-client'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { subscribe } from '../../../dist/esm/src/observe/facts/subscribe.js'
@@ -28,7 +29,7 @@ function collect(options) {
   return () => metrics.stop()
 }
 
-/** CPU time of this process for one pair, in µs. */
+/** The CPU time of this process for one lock and its release, in µs. */
 async function block(start) {
   const stop = start()
   await (await lock.lock()).release()

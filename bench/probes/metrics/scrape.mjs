@@ -1,6 +1,6 @@
-// What one scrape costs while many locks are held: time, and bytes. Without names of locks; with each its own name, up
-// to the cap; and with as many names as there are locks, which nobody should do.
-// `npm run build`, then `node bench/probes/metrics/scrape.mjs [locks]`.
+// Measures the time and the size of one scrape while many locks are held. The metrics have no names of locks, or
+// names up to the limit, or the name of every lock. The last setting is not recommended.
+// Run `npm run build`, then `node bench/probes/metrics/scrape.mjs [locks]`.
 import { Registry } from 'prom-client'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { collectMetrics } from '../../../dist/esm/src/observe/metrics/metrics.js'

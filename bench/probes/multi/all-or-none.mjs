@@ -1,12 +1,11 @@
-// Whether several locks are all taken or none, and nobody waits for ever: processes that want the same
-// names in opposite and in random orders, some of them one by one, on one server and on two. Judged
-// from outside by a journal in Redis, which the holders write for each name.
-// `npm run build`, then `node bench/probes/multi/all-or-none.mjs [rounds] [processes] [tasks]`;
-// `--quick` for a short look. It ends with 1 where it finds what must not be.
-// `node bench/probes/multi/all-or-none.mjs waits [seconds] [rounds]` measures instead how long who
-// wants several locks waits among others, and what is left for those. `--against <folder>` compares
-// with another checkout that has been built, both in turn; `--only <words>` does one of the
-// scenarios.
+// Checks that a multi-lock acquires all of its locks or none, and that no caller waits forever. Several processes
+// want the same names in opposite or random orders, and some calls want a single name. The locks are on one server,
+// and on two. The holders write a journal in Redis for each name, and the program judges this journal.
+// Run `npm run build`, then `node bench/probes/multi/all-or-none.mjs [rounds] [processes] [tasks]`. `--quick` makes a
+// short run. The program exits with code 1 if it finds an error.
+// `node bench/probes/multi/all-or-none.mjs waits [seconds] [rounds]` measures how long callers of several locks wait
+// beside other callers, and how often the other callers get their locks. `--against <folder>` measures another built
+// checkout in turn. `--only <words>` runs one scenario.
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -24,9 +23,9 @@ import {
 import { Journal, keysLeft } from '../../support/witness.mjs'
 
 const NAMES = ['anvil', 'bellows', 'chisel', 'drill']
-/** Those of them that are on the second server, where there are two. */
+/** The names on the second server, if there are two servers. */
 const FAR = new Set(['bellows', 'drill'])
-/** A round that takes longer stands still, in milliseconds. */
+/** A longer round is stuck, in milliseconds. */
 const STUCK_MS = 30_000
 
 const ways = {
@@ -62,7 +61,7 @@ function work(index, tasks, ...urls) {
   const lost = []
   for (const client of clients) client.on('lost', ({ error }) => lost.push(error.message))
 
-  /** One acquisition, written down for each name. */
+  /** One acquisition, with an entry in the journal of each name. */
   const round = async ({ order, singles = 0, far }) => {
     const locks = order(Number(index)).map((name) => clients[far?.has(name) ? 1 : 0].getLock(name))
     const [first] = locks
@@ -72,7 +71,7 @@ function work(index, tasks, ...urls) {
     const waitedMs = now() - start
     const leases = lease.leases ?? [lease]
     await Promise.all(leases.map((one) => journal.enter(one)))
-    // All of it is written down before the first is free.
+    // The journal is complete before the first lock is free.
     await Promise.all(leases.map((one) => journal.leave(one)))
     await lease.release()
     return waitedMs
@@ -112,7 +111,7 @@ async function measure(args) {
   const urls = servers.map(({ url }) => url)
   const journal = new Journal(urls[0])
   const alone = await scriptsAlone(servers)
-  table(['alone, of 4 names', 'scripts to take them', 'and to release them'], alone)
+  table(['4 names, no contention', 'scripts to acquire', 'scripts to release'], alone)
   const workers = Array.from({ length: processes }, (_, i) =>
     startWorker(import.meta.url, i, tasks, ...urls),
   )
@@ -129,7 +128,7 @@ async function measure(args) {
     const runs = Promise.all(workers.map((worker) => worker.call('run', name, each)))
     const stuck = pause(quick ? 45_000 : 240_000, 'stuck', { ref: false })
     const tallies = await Promise.race([runs, stuck])
-    if (tallies === 'stuck') throw new Error(`${name}: it stands still`)
+    if (tallies === 'stuck') throw new Error(`${name}: stuck`)
     const seconds = (now() - start) / 1_000
     const scripts = await Promise.all(servers.map(({ admin }) => scriptsOf(admin)))
     const left = (await Promise.all(servers.map(({ admin }) => keysLeft(admin)))).flat()
@@ -159,15 +158,15 @@ async function measure(args) {
   console.log(`${processes} processes × ${tasks} tasks`)
   table(
     [
+      'scenario',
       'rounds',
-      'number',
-      'a second',
-      'scripts for each',
+      'rounds/s',
+      'scripts for each round',
       'longest wait',
       'overlaps',
       'token regressions',
       'keys left',
-      'errors and losses',
+      'errors and lost locks',
     ],
     rows,
   )
@@ -179,7 +178,7 @@ async function measure(args) {
 }
 
 async function waits(args) {
-  // Not by those who are started for the rest.
+  // A dynamic import, because the workers of this file must not run the code of that file.
   const { measureWaits } = await import('./waits.mjs')
   const { values, positionals } = parseArgs({
     args,
@@ -192,7 +191,7 @@ async function waits(args) {
   await measureWaits(builds, seconds, rounds, values.only)
 }
 
-/** Scripts where nobody else wants the locks. */
+/** The scripts of an acquisition and its release, when no other caller wants the locks. */
 async function scriptsAlone(servers) {
   const clients = servers.map(({ url }) => new Holdfast({ redis: url }))
   const [near, far] = clients

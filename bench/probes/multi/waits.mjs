@@ -1,13 +1,13 @@
-// How long who wants several locks waits among those who want one of them or others of them, and
-// what is left for those meanwhile. It is run by `node bench/probes/multi/all-or-none.mjs waits`,
-// which says how.
+// Measures how long callers of several locks wait beside callers that want one of these locks or other sets. It also
+// measures how often the other callers get their locks. `node bench/probes/multi/all-or-none.mjs waits` runs this
+// file.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now, quantile, serve, startServer, startWorker, table } from '../../support/support.mjs'
 
 /**
- * Who takes part: so many tasks that take these locks together, hold them and let them go, over and
- * over; `restMs` lies between. Lower case letters are plain locks, upper case ones are fair, and their
- * order is the one that locks of one server are taken in.
+ * The parts of each scenario. `tasks` tasks acquire the locks together, hold them and release them, again and again,
+ * with a pause of `restMs`. Lower case letters are plain locks, upper case letters are fair locks. The letters are in
+ * the order in which a client acquires locks of one server.
  */
 const scenarios = {
   'fair, a queue of 1.5 s at the second': [
@@ -47,7 +47,7 @@ const scenarios = {
 
 if (process.argv[2] === 'worker') await work(...process.argv.slice(3))
 
-/** A process that is one of those who take part, with the build that it is given. */
+/** A process for one part of a scenario, with the given build. */
 async function work(build, ...urls) {
   const { Holdfast } = await import(build)
   const clients = urls.map((redis) => new Holdfast({ redis }))
@@ -83,8 +83,8 @@ async function work(build, ...urls) {
 }
 
 /**
- * @param builds by name, where each is: they take turns
- * @param rounds how often
+ * @param builds the entry point of each build by its name; the builds take turns
+ * @param rounds the number of turns of each build
  */
 export async function measureWaits(builds, seconds, rounds, only = '') {
   const servers = await inOrderOfTheirLocks()
@@ -117,12 +117,12 @@ export async function measureWaits(builds, seconds, rounds, only = '') {
       }
     }
     console.log(`\n${title} (${seconds} s each)`)
-    table(['who', 'tasks', 'served', 'a second', 'usual wait', 'longest wait'], rows)
+    table(['locks', 'tasks', 'acquisitions', 'acquisitions/s', 'median wait', 'longest wait'], rows)
   }
   await Promise.all(servers.map((server) => server.stop()))
 }
 
-/** Two servers, of which the locks of the first come first for whoever takes locks of both. */
+/** Two servers. A caller of locks on both servers acquires the locks of the first server first. */
 async function inOrderOfTheirLocks() {
   const both = await Promise.all(
     [await startServer(), await startServer()].map(async (server) => {

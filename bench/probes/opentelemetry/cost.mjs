@@ -1,5 +1,5 @@
-// What spans and metrics cost for each acquisition of a free lock and its release, in turns with none.
-// `npm run build`, then `node bench/probes/opentelemetry/cost.mjs [acquisitions] [rounds]`.
+// Measures the cost of spans and metrics for each acquisition of a free lock with its release. Runs with and without
+// them take turns. Run `npm run build`, then `node bench/probes/opentelemetry/cost.mjs [acquisitions] [rounds]`.
 import { context } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -21,7 +21,7 @@ const client = new Holdfast({ redis: server.url })
 const lock = client.getLock('cost')
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 
-// Spans are kept as an exporter would have them, and then dropped.
+// The program keeps spans like an exporter, and then drops them.
 let exported = 0
 const exporter = {
   export(spans, done) {

@@ -1,14 +1,14 @@
-// How large the core is: all JavaScript that `import 'holdfast'` loads, packed by gzip in one piece, as it is and as
-// bundlers leave it, minified and without comments.
-// `npm run build`, then `node bench/probes/package/core-size.mjs [folder of another build ...]`: each is compared
-// with the first, such as that of an earlier commit.
+// Measures the size of the core: all JavaScript that `import 'holdfast'` loads. It packs the code with gzip in one
+// piece, as it is, and also without comments and minified, as bundlers do.
+// Run `npm run build`, then `node bench/probes/package/core-size.mjs [folder of another build ...]`. The program
+// compares each build with the first build, for example a build of an earlier commit.
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { minifySync } from '@swc/core'
 import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 
-/** The files that a module loads, itself among them. */
+/** The files that a module loads, and its own file. */
 function loadedBy(file, seen = new Set()) {
   if (seen.has(file)) return seen
   seen.add(file)

@@ -1,5 +1,5 @@
-// How long each entry point takes to load, in turns, and what each adds to the package.
-// `npm run build`, then `node bench/probes/package/start-up.mjs [rounds]`.
+// Measures how long each entry point takes to load, and how much it adds to the package. The entry points take turns.
+// Run `npm run build`, then `node bench/probes/package/start-up.mjs [rounds]`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ const specifiers = Object.keys(entries)
   .map((entry) => entry.replace('.', 'holdfast'))
 const programs = ['', ...specifiers, 'ioredis', '@opentelemetry/api', 'prom-client']
 
-/** Of the import alone: that of the process is nobody's doing. */
+/** The time of the import alone, without the start of the process. */
 function load(specifier) {
   const program = `const start = performance.now()
     ${specifier && `await import('${specifier}')`}

@@ -1,8 +1,8 @@
-// What contention costs on a quorum: contenders, each a client of its own, want one lock of 1, 3 or 5
-// masters, or of one server, for a millisecond each. How often each of them has to be asked until
-// somebody has the lock, how many get it in a second, and how long they wait.
-// `npm run build`, then `node bench/probes/quorum/contention.mjs [seconds] [contenders…]`; `--quick`
-// for a short look.
+// Measures the cost of contention on a quorum. Each contender is a separate client. The contenders want one lock of
+// 1, 3 or 5 masters, or of one server, and hold it for a millisecond. The program measures the requests at each
+// server for one acquisition, the acquisitions per second, and the waits.
+// Run `npm run build`, then `node bench/probes/quorum/contention.mjs [seconds] [contenders…]`. `--quick` makes a
+// short run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startMasters } from '../../support/masters.mjs'
@@ -64,7 +64,7 @@ async function run(servers, isSingle, contenders, seconds) {
   const [asked, told] = [[], []]
   for (const { admin } of servers) {
     const { pttl = 0, evalsha = 0, eval: sources = 0 } = await callsOf(admin)
-    // Of what runs here only the script that asks for a lock looks at its TTL, once each time.
+    // Only the script that requests a lock reads its TTL, once for each request.
     asked.push(pttl / waits.length)
     told.push((evalsha + sources) / waits.length)
   }
@@ -102,6 +102,9 @@ async function measure(args) {
     }
   }
   console.log(`${aboutTheMachine()}; held for ${HOLD_MS} ms, ${seconds} s each`)
-  table(['contenders', 'asked', 'scripts', 'acquisitions/s', 'wait p50', 'wait p99', 'max'], rows)
+  table(
+    ['contenders', 'requests', 'scripts', 'acquisitions/s', 'wait p50', 'wait p99', 'max'],
+    rows,
+  )
   await Promise.all([single, ...masters].map((server) => server.stop()))
 }

@@ -1,7 +1,7 @@
-// What a majority costs: the time of lock() and release() on 1, 3 and 5 masters against one server,
-// and on 5 of which one is stopped or dead; and the requests for it, counted by each server. All in
-// one run, one after the other in each round, so that a busy machine is as busy for all of them.
-// `npm run build`, then `node bench/probes/quorum/latency.mjs [rounds]`; `--quick` for a short look.
+// Measures the time of lock() and release() on 1, 3 and 5 masters, compared with one server. It also measures 5
+// masters of which one is stopped or dead. Each server counts its requests. All cases run one after another in each
+// round, so a busy machine affects all of them.
+// Run `npm run build`, then `node bench/probes/quorum/latency.mjs [rounds]`. `--quick` makes a short run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startMasters } from '../../support/masters.mjs'
@@ -49,7 +49,7 @@ async function once({ lock, acquire, release }) {
   release.push(now() - held)
 }
 
-// Scripts, connections and counters are there before it counts.
+// Loads the scripts, opens the connections and creates the counters before the measurement.
 for (let i = 0; i < 20; i++) for (const one of cases) await once(one)
 stopped.signal('SIGSTOP')
 await dead.kill()
@@ -57,11 +57,11 @@ await pause(500)
 for (const one of cases) Object.assign(one, { acquire: [], release: [] })
 
 for (let round = 0; round < rounds; round++) {
-  // Each is the first of a round in its turn.
+  // Each case is the first case of a round in turn.
   for (const i of cases.keys()) await once(cases[(i + round) % cases.length])
 }
 
-/** The requests that each server has for one acquisition and its release. */
+/** The requests at each server for one acquisition and its release. */
 async function requests({ lock, servers, what }) {
   const times = quick ? 10 : 200
   const alive = servers.filter((server) => server !== stopped && server !== dead)
@@ -90,7 +90,7 @@ table(
 )
 const counted = []
 for (const one of cases) counted.push(await requests(one))
-table(['requests at each server that lives', 'least', 'most'], counted)
+table(['requests at each live server', 'fewest', 'most'], counted)
 
 stopped.signal('SIGCONT')
 await Promise.all(cases.map(({ client }) => client.close()))

@@ -1,10 +1,9 @@
-// What a minority that is slow, stopped or dead costs those who contend for a lock: clients, each a
-// process of its own that begins when the master is as it is, want one lock of 3 masters for a
-// millisecond each. How many get it in a second, how long they wait, and the longest time in which
-// nobody got it. The kinds take turns, and with `--beside <folder>` those of another build as well.
-// `npm run build`, then `node bench/probes/quorum/slow-master.mjs [seconds] [rounds] [clients]
-// [--beside <folder>] [--far]`; `--quick` for a short look; `--far`: every master is 20 ms away, one
-// way.
+// Measures how a slow, stopped or dead minority affects callers that contend for a lock. Each client is a separate
+// process, which starts when the master is already in this state. The clients want one lock of 3 masters for a
+// millisecond each. The program measures the acquisitions per second, the waits, and the longest time without a
+// grant. The cases take turns. With `--beside <folder>`, the cases of another build also take turns with them.
+// Run `npm run build`, then `node bench/probes/quorum/slow-master.mjs [seconds] [rounds] [clients] [--beside
+// <folder>] [--far]`. `--quick` makes a short run. With `--far`, a message to each master takes 20 ms.
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { entryOf } from '../../../scripts/lib/entry-of.mjs'
@@ -113,6 +112,6 @@ async function measure(args) {
     ...[0.5, 0.99].map((q) => (waits.length > 0 ? `${quantile(waits, q).toFixed(1)} ms` : '-')),
     `${longest.toFixed(0)} ms`,
   ])
-  table(['masters, build', 'acquisitions/s', 'wait p50', 'p99', 'nobody for'], rows)
+  table(['masters, build', 'acquisitions/s', 'wait p50', 'p99', 'longest without a grant'], rows)
   process.exit()
 }

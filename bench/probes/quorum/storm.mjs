@@ -1,12 +1,11 @@
-// Whether a quorum lock keeps its two promises while its masters die one after another: at most one
-// valid lease at a time, and rising tokens. Processes × callers want a few locks of 5 masters, of which
-// now one is killed, now one is stopped for a while, now one is shut down; those that come back are
-// empty. Judged by a server outside of the lock that nobody harms.
-// `npm run build`, then `node bench/probes/quorum/storm.mjs [acquisitions] [processes] [callers]`;
-// `--quick` for a short look. It ends with 1 where it finds what must not be. That it would find it
-// is shown by
-// `--break amnesia`, where masters that forgot vote at once, and `--break counters`, where all of them
-// go back to an old counter.
+// Checks the two promises of a quorum lock while its masters fail one after another. There is at most one valid lease
+// at a time, and tokens rise. Several processes with several callers want a few locks of 5 masters. The program
+// kills, stops or shuts down one master after another, and restarted masters are empty. A separate server judges the
+// holders.
+// Run `npm run build`, then `node bench/probes/quorum/storm.mjs [acquisitions] [processes] [callers]`. `--quick`
+// makes a short run. The program exits with code 1 if it finds an error. Two options break the lock, to show that the
+// program finds errors. With `--break amnesia`, masters that lost data vote at once. With `--break counters`, the
+// program sets all counters of one lock back.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { Fence, judge } from '../../support/fence.mjs'
@@ -16,9 +15,9 @@ import { now, serve, spread, startServer, startWorker, table } from '../../suppo
 const LEASE_MS = 1_000
 const LONGEST_LEASE_MS = 2_000
 const MASTERS = 5
-/** So many times something is done to them, however quick the acquisitions are. */
+/** The program disturbs the masters at least this many times, even if the acquisitions are fast. */
 const LEAST_ROUNDS = 6
-/** All callers of all processes want the first of them more often than the others. */
+/** All callers of all processes want the first name more often than other names. */
 const NAMES = ['hot', 'hot', 'hot', 'warm', 'warm', 'cold-1', 'cold-2', 'cold-3', 'cold-4']
 
 if (process.argv[2] === 'worker') work(...process.argv.slice(3))
@@ -48,16 +47,16 @@ function work(urls, witness, callers) {
   }
   let more = true
 
-  /** What the holder makes of the answer of a store with a fence. */
+  /** Judges the answer of the store that checks tokens. */
   const heard = (verdict, lease) => {
     if (verdict === 'done') return
-    // Whoever is valid still, though another was let in before: both were at one time.
+    // If the lease is still valid, two leases were valid at once, because a later holder has entered.
     if (verdict === 'twice' || lease.valid) {
       tally.violations.push(`${lease.name}, ${lease.token}: ${verdict}, while its lease is valid`)
     } else tally.lateRefused += 1
   }
 
-  /** Works for as long as it wants to, or until it has lost the lease; one in two then writes once more. */
+  /** Works until the planned end, or until the lease is lost. After a loss, it writes once more. */
   const use = async (lease, ms) => {
     const end = now() + ms
     for (let what = 'enter'; ; what = now() < end ? 'write' : 'leave') {
@@ -82,7 +81,8 @@ function work(urls, witness, callers) {
       const lock = client.getLock(NAMES[Math.floor(Math.random() * NAMES.length)])
       const isCold = lock.name.startsWith('cold')
       const way = Math.random()
-      // Half of them are renewed, half have a lease of their own that some outlive.
+      // The watchdog renews half of the leases. The other leases are fixed, and some holders hold longer than their
+      // lease.
       const leaseMs = way < 0.5 ? undefined : Math.round(250 + Math.random() * 750)
       const outlives = isCold && way > 0.995
       const abandons = isCold && way > 0.99 && !outlives
@@ -105,7 +105,7 @@ function work(urls, witness, callers) {
       tally.acquired += 1
       tally.waits.push(now() - start)
       await use(lease, holdMs)
-      // As one does that crashed: the lease is to end it.
+      // Like a crashed holder, it does not release. The end of the lease must end the hold.
       if (abandons && leaseMs !== undefined) continue
       await lease.release().catch((error) => {
         if (error.code !== 'HOLDFAST_UNAVAILABLE') tally.errors.push(String(error))
@@ -124,7 +124,7 @@ function work(urls, witness, callers) {
   })
 }
 
-/** What is done to the masters, one after another, until it is enough. */
+/** Disturbs the masters, one after another, until there are enough acquisitions. */
 async function storm(masters, workers, broken, isEnough) {
   const done = { killed: 0, stopped: 0, 'shut down': 0, 'majorities killed': 0 }
   const hurts = [
@@ -147,7 +147,7 @@ async function storm(masters, workers, broken, isEnough) {
       await hurt(masters[i % MASTERS])
       done[what] += 1
     }
-    // The next one when all others vote: then it makes at most two that do not, and three decide.
+    // Waits until all other masters vote. Then at most two masters do not vote, and three decide.
     await untilAllVote(masters.filter((_, other) => other !== i % MASTERS))
     await pause(Math.random() * 300)
   }
@@ -155,8 +155,8 @@ async function storm(masters, workers, broken, isEnough) {
 }
 
 /**
- * The worst: those who hold something stand still, and do not hear that a majority forgets it, one
- * master after another within a lease.
+ * The worst case: the program stops a process that holds locks. Meanwhile a majority of the masters loses its data,
+ * one master after another, within one lease.
  */
 async function killMost(masters, holders, broken) {
   holders.kill('SIGSTOP')
@@ -212,7 +212,7 @@ async function measure(args) {
   )
   console.log(
     `masters killed ${done.killed}, stopped ${done.stopped}, shut down ${done['shut down']}, ` +
-      `three at once ${done['majorities killed']} times; longest time in which nobody was let in: ${(stalls.reduce((a, b) => Math.max(a, b), 0)).toFixed(0)} ms`,
+      `three at once ${done['majorities killed']} times; longest time without a new holder: ${(stalls.reduce((a, b) => Math.max(a, b), 0)).toFixed(0)} ms`,
   )
   table(
     [
@@ -223,7 +223,7 @@ async function measure(args) {
       'lost before use',
       'lost in use',
       'late writes',
-      'refused',
+      'refused late writes',
     ],
     [
       [
@@ -239,14 +239,14 @@ async function measure(args) {
     ],
   )
   table(
-    ['acquisitions', 'overlaps', 'token regressions', 'refused by the fence while valid'],
+    ['acquisitions', 'overlaps', 'token regressions', 'refused while valid'],
     [[seen.holders, seen.overlaps, seen.regressions, all('violations').length]],
   )
   for (const example of [...seen.examples, ...all('violations')].slice(0, 10)) console.log(example)
   for (const error of all('errors').slice(0, 10)) console.log(error)
-  // A judge who has not seen what the holders did says nothing.
+  // If the judge missed actions of the holders, its result proves nothing.
   const blind = seen.holders < sum('acquired') - sum('lostUnused')
-  if (blind) console.log('the witness did not see all of it')
+  if (blind) console.log('the witness did not see all holders')
   const bad = seen.overlaps + seen.regressions + all('violations').length + all('errors').length
   process.exitCode = bad > 0 || blind ? 1 : 0
   for (const worker of workers) worker.kill()

@@ -1,8 +1,10 @@
-// How long Redis is busy with one call beside 0, 10, 100, 1,000 and 10,000 readers that stay, whose leases were renewed
-// at various times, as INFO commandstats counts the time of scripts, in µs: a short read with its release, the same if
-// the lease of those who stay is a tenth of its own, an attempt to write that is refused, and the upgradable lock with
-// its release. Each figure is the median of some blocks.
-// `npm run build`, then `node bench/probes/read-write/beside-readers.mjs [calls] [blocks]`. `--quick` for a short look.
+// Measures how long Redis is busy with one call beside 0, 10, 100, 1,000 and 10,000 readers that hold the lock. Their
+// leases were renewed at various times. The times are script times from INFO commandstats, in µs. The calls are a
+// short read, a refused attempt to write, and the upgradable lock. Another short read has a lease that is ten times
+// as long as the leases of the readers. Reads and the upgradable lock include the release. Each number is the median
+// of some blocks.
+// Run `npm run build`, then `node bench/probes/read-write/beside-readers.mjs [calls] [blocks]`. `--quick` makes a
+// short run.
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
 import { median } from '../../compare/figures.mjs'
@@ -38,11 +40,11 @@ for (const readers of quick ? [0, 10] : [0, 10, 100, 1_000, 10_000]) {
   if (readers === 0) figures.splice(2, 0, '–')
   rows.push([readers, ...figures])
 }
-table(['readers', 'read', 'read, their leases shorter', 'write refused', 'upgradable'], rows)
+table(['readers', 'read', 'read, shorter leases of others', 'write refused', 'upgradable'], rows)
 await client.close()
 await server.stop()
 
-/** So many readers as their client would have made them, some of which were renewed up to a third of a lease ago. */
+/** Adds `readers` readers, like their clients do. Some of them were renewed up to a third of a lease ago. */
 async function stay(name, readers, leaseMs) {
   const { prefix } = readWriteKeys(name)
   if (readers === 0) return
@@ -58,7 +60,7 @@ async function stay(name, readers, leaseMs) {
   await all.exec()
 }
 
-/** Of each block the time of the scripts for one call, in µs. */
+/** The script time for one call, for each block, in µs. */
 async function busyUs(call) {
   await call()
   const figures = []

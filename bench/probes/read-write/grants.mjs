@@ -1,8 +1,9 @@
-// How many scripts Redis runs for each grant of a read-write lock while 2, 10 and 40 wait, as INFO commandstats
-// counts them: for those who write and take turns, and for those who wait to read and are let in together when
-// a writer leaves; in processes of their own, and in one. The release of each is in the count.
-// `npm run build`, then `node bench/probes/read-write/grants.mjs [seconds] [rounds]`. `--quick` for a short look.
-// It ends with 1 where keys are left.
+// Measures the scripts of Redis for each grant of a read-write lock while 2, 10 and 40 callers wait. INFO
+// commandstats counts the scripts, including the release. Writers acquire the lock in turns. Readers wait for a
+// writer, and acquire the lock together when the writer releases. The callers are in separate processes, or in one
+// process.
+// Run `npm run build`, then `node bench/probes/read-write/grants.mjs [seconds] [rounds]`. `--quick` makes a short
+// run. The program exits with code 1 if keys stay.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -26,7 +27,7 @@ function work(url) {
   let turning = false
   serve({
     ready: () => client.getLock('ready').isLocked(),
-    /** So many write again as soon as they have had their turn. Resolves with the moments of the turns. */
+    /** `tasks` tasks write again and again. Resolves with the times of their grants. */
     write: async (name, tasks) => {
       const moments = []
       turning = true
@@ -44,7 +45,7 @@ function work(url) {
     stop: () => {
       turning = false
     },
-    /** So many read once, for as long as all others of them do. */
+    /** `tasks` tasks read once. All of them hold for the same time. */
     read: async (name, tasks) => {
       const task = async () => {
         const lease = await client.getReadWriteLock(name).readLock().lock()
@@ -77,7 +78,7 @@ async function measure(args) {
       rows.push([`${waiting}, ${where}`, ...written, ...read])
     }
   }
-  table(['waiting', 'writes', 'scripts for each', 'reads', 'scripts for each'], rows)
+  table(['waiters', 'writes', 'scripts for each write', 'reads', 'scripts for each read'], rows)
   const left = await keysLeft(server.admin)
   console.log(`keys left: ${left.length}`)
   process.exitCode = left.length > 0 ? 1 : 0
@@ -86,12 +87,12 @@ async function measure(args) {
   await writer.close()
   await server.stop()
 
-  /** In which workers so many are, and how many in each of them. */
+  /** The workers for `count` callers, and the number of callers in each worker. */
   function spread(count, where) {
     return where === 'processes' ? [workers.slice(0, count), 1] : [workers.slice(0, 1), count]
   }
 
-  /** What was asked in the middle of it. One of them writes, and so many wait. */
+  /** Counts the requests in the middle of the run. One caller writes, and `waiting` callers wait. */
   async function writers(waiting, where) {
     const [some, tasks] = spread(waiting + 1, where)
     const name = `write:${waiting}:${where}`
@@ -107,7 +108,10 @@ async function measure(args) {
     return [moments.length, (scripts / moments.length).toFixed(2)]
   }
 
-  /** Those who wait have asked: the figure has what follows when the writer leaves, and one question of each. */
+  /**
+   * The readers request the lock before the release. The number has the scripts after the release, and the request of
+   * each reader.
+   */
   async function readers(waiting, where) {
     const [some, tasks] = spread(waiting, where)
     let scripts = 0
@@ -117,8 +121,8 @@ async function measure(args) {
       const lease = await lock.writeLock().lock()
       await server.admin.config('RESETSTAT')
       const all = some.map((worker) => worker.call('read', name, tasks))
-      await until(async () => (await listeners(name)) === some.length, 'those who wait to read')
-      // Each asks once more when it listens.
+      await until(async () => (await listeners(name)) === some.length, 'waiting readers')
+      // Each reader sends another request when its subscription is confirmed.
       await pause(100)
       await lease.release()
       await Promise.all(all)

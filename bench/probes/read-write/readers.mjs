@@ -1,9 +1,11 @@
-// How often those who read one lock take and release it in a second: 1, 4 and 16 readers in one process, and
-// 16 in four. Beside it the least that a reader can cost, a script that looks for a writer and notes the reader
-// and a command that takes it out again; the scripts of Holdfast, called by ten lines; `getLock`, with a name
-// for each; and with `--java` Redisson, whose readers are threads of one JVM. All of them take turns in short
-// blocks, first the one and then the other, and a ratio is the median of those of the rounds.
-// `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` for a short look.
+// Measures the acquisitions per second of readers of one lock. There are 1, 4 and 16 readers in one process, and 16
+// readers in four processes. The program compares several kinds. The floor is one script that checks for a writer and
+// stores the reader, and one command that removes the reader. The other kinds are the scripts of Holdfast without its
+// client, `getLock` with one name for each caller, and Redisson with `--java`. The readers of Redisson are threads of
+// one JVM. All kinds take turns in short blocks, in alternating order. A ratio is the median of the ratios of all
+// rounds.
+// Run `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` makes a short
+// run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
@@ -16,7 +18,7 @@ import { now, serve, startServer, startWorker, table } from '../../support/suppo
 const LEASE_MS = 30_000
 const COUNTER_MS = 3_600_000
 const NEVER = 0
-/** As the client says it with each request. */
+/** The client sends this value with each request. */
 const ALIVE_MS = 3_000
 const CLAIM_MS = 1_500
 const ENTER =
@@ -46,7 +48,7 @@ async function work(url) {
     ids += 1
     return `bench-${process.pid}:${ids}`
   }
-  /** Each takes it once, and returns how it is released. */
+  /** Each function acquires the lock once, and returns a function that releases it. */
   const kinds = {
     [FLOOR]: async (name) => {
       const id = newId()
@@ -62,7 +64,7 @@ async function work(url) {
         bare.evalsha(script.sha1, 6, ...keysOf(names), id, ...args)
       const asked = [LEASE_MS, NEVER, COUNTER_MS, prefix, '', of, 1, ALIVE_MS]
       const [kind, token] = await run(scripts.acquireRead, ...asked)
-      if (kind !== 'granted') throw new Error(`${name} is taken, and this does not wait`)
+      if (kind !== 'granted') throw new Error(`${name} is held, and this code does not wait`)
       return () => run(scripts.release, token, channel, 'PUBLISH', prefix, of, CLAIM_MS)
     },
     Holdfast: async (name) => {
@@ -76,7 +78,7 @@ async function work(url) {
   }
   serve({
     kinds: () => Object.keys(kinds),
-    /** Resolves with how often it was taken and released until then. */
+    /** Resolves with the number of acquisitions and releases until the end. */
     block: async (kind, name, readers, startAt, ms) => {
       const take = kinds[kind]
       await pause(startAt - now())
@@ -130,7 +132,7 @@ async function measure(args) {
       rows.push([where, kind, median(rates[kind]).toFixed(0), ratio.toFixed(2)])
     }
   }
-  table(['readers', 'what they take', 'a second', 'of floor'], rows)
+  table(['readers', 'lock', 'acquisitions/s', 'of floor'], rows)
   for (const worker of workers) await worker.call('close')
   for (const worker of workers) worker.kill()
   java?.stop()

@@ -1,16 +1,16 @@
-// How long one who writes waits while others read without a pause: 8 readers, whose times overlap, each of whom
-// asks again at once. Between two turns the writer is away for 20 ms. With `--java` the readers and the writer
-// are those of Holdfast or of Redisson, all four ways, in turn. The readers are in two processes, or in two
-// clients in one JVM. Who is not let in by the end of a round has waited in vain.
-// `npm run build`, then `node bench/probes/read-write/writer-wait.mjs [seconds] [rounds] [--java]`. `--quick` for a
-// short look.
+// Measures how long a writer waits while other callers read without a pause. The holds of 8 readers overlap, and each
+// reader requests the lock again at once. The writer pauses for 20 ms between two holds. With `--java`, the readers
+// and the writer use Holdfast or Redisson, in all four combinations, in turn. The readers are in two processes, or in
+// two clients in one JVM. A round counts as "no write" if the writer has no lock at its end.
+// Run `npm run build`, then `node bench/probes/read-write/writer-wait.mjs [seconds] [rounds] [--java]`. `--quick`
+// makes a short run.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startJava } from '../../support/java.mjs'
 import { now, quantile, serve, startServer, startWorker, table } from '../../support/support.mjs'
 
 const READERS = 8
-/** They are never done at one time. */
+/** The readers never release at the same time. */
 const holdMsOf = (reader) => 15 + 2 * reader
 const WRITE_MS = 1
 const AWAY_MS = 20
@@ -22,7 +22,7 @@ function work(url) {
   const client = new Holdfast({ redis: url })
   serve({
     ready: () => client.getLock('ready').isLocked(),
-    /** Resolves with how long each turn was waited for. */
+    /** Resolves with the wait before each acquisition. */
     read: async (name, holdMs, startAt, ms) => {
       const lock = client.getReadWriteLock(name).readLock()
       const waits = []
@@ -35,7 +35,7 @@ function work(url) {
       }
       return waits
     },
-    /** Resolves with how long it waited, or null where that was in vain. */
+    /** Resolves with the wait, or with null if the writer did not get the lock. */
     write: async (name, waitMs) => {
       const asked = now()
       const lease = await client.getReadWriteLock(name).writeLock().tryLock(waitMs)
@@ -87,12 +87,12 @@ async function measure(args) {
   const show = (waits, q) => (waits.length === 0 ? '–' : `${quantile(waits, q).toFixed(0)} ms`)
   table(
     [
-      'who reads, who writes',
+      'readers, writer',
       'writes/s',
       'wait p50',
       'p99',
       'max',
-      `in vain`,
+      'no write',
       'reads/s',
       'wait p50',
       'max',

@@ -1,8 +1,9 @@
-// One permit among many who want it, in several clients of one process: hand-offs a second, beside a list
-// that those who wait block on (BLPOP and LPUSH, which knows no owners, no crashes and no order among
-// clients) and beside redis-semaphore; one after the other in each round, so that what else the machine does
-// is shared. `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`.
-// redis-semaphore is left out where bench/peers is not installed.
+// Measures the hand-offs per second of one permit, in several clients of one process. The program compares Holdfast
+// with a blocking list (BLPOP and LPUSH) and with redis-semaphore. The list has no owners, no protection against
+// crashes and no order among clients. The three kinds run one after another in each round, so other load of the
+// machine affects all of them.
+// Run `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`. The
+// program skips redis-semaphore if bench/peers is not installed.
 import { existsSync } from 'node:fs'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { connect } from '../../compare/libraries/connection.mjs'
@@ -13,7 +14,9 @@ const WAITERS = [2, 10, 40]
 
 const [rounds = 5, ms = 1_000, clients = 4] = process.argv.slice(2).map(Number)
 
-/** Each has a way to take the permit, which gives a way to let it go, for each who wants it. */
+/**
+ * Each kind has a function `take`, which acquires the permit for a caller and returns a function that releases it.
+ */
 const CONTESTANTS = {
   async holdfast(url, waiters) {
     const all = Array.from(
@@ -83,7 +86,7 @@ for (const waiters of WAITERS) {
     const perSecond = median(name, ({ perSecond }) => perSecond)
     const ratios = results[name].map((one, i) => one.perSecond / results.list[i].perSecond)
     rows.push([
-      `${waiters} wait: ${name}`,
+      `${waiters} callers: ${name}`,
       perSecond.toFixed(0),
       quantile(ratios, 0.5).toFixed(2),
       median(name, ({ scripts }) => scripts).toFixed(2),
