@@ -107,6 +107,11 @@ export interface NextHolder {
   readonly token: number
   /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
+  /**
+   * The next owners in the queue, in FIFO order. They belong to the same client, which may serve
+   * them without a request. Each has one of the tokens up to `token`. Undefined if there are none.
+   */
+  readonly run?: readonly string[]
 }
 
 export type Released =
