@@ -46,6 +46,7 @@ export class FairQueue implements QueuedWaiters {
    * lock.
    */
   stopHeartbeat(): void {
+    this.#removeServed()
     this.#heartbeat.remove(this)
   }
 
@@ -185,15 +186,20 @@ export class FairQueue implements QueuedWaiters {
    */
   checkAgain(): void {
     this.run.end()
-    const [served] = this.run.served
-    // If a hold of the run was lost, no release removes the served places. Without an answer, the
-    // next release removes them.
-    if (served !== undefined) {
-      const ending = { owner: served, holds: 0, token: '', callMs: CLAIM_MS } as const
-      this.endHold(ending, { answered: () => {}, failed: () => {} })
-    }
+    this.#removeServed()
     const [next] = this.places
     next?.waiter.wakeEvent.set()
+  }
+
+  /**
+   * Removes the served places from the queue. Only needed after the loss of a hold, because no
+   * release then removes them. If the request fails, the next release removes them, or they expire.
+   */
+  #removeServed(): void {
+    const [owner] = this.run.served
+    if (owner === undefined) return
+    const ending = { owner, holds: 0, token: '', callMs: CLAIM_MS } as const
+    this.endHold(ending, { answered: () => {}, failed: () => {} })
   }
 
   /**
