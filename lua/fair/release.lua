@@ -2,8 +2,8 @@
   Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', the script also
   removes the owner from the queue.
 
-  If the next waiters belong to the client that releases, this client may serve them without a request between them, under
-  the owner of the grant. The script reserves a token for each of them. They stay in the queue until a later release lists
+  The next waiters may belong to the client that releases. This client may then serve them without a request, under the
+  owner of the grant. The script reserves a token for each of them. They stay in the queue until a later release lists
   them as served.
 
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another

@@ -3,6 +3,8 @@ const MESSAGES = 'test/fair/messages.test.ts'
 const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
 const RELEASE = 'test/fair/lua/release-script.test.ts'
 const ACQUIRE = 'test/fair/lua/acquire.test.ts'
+const RUNS = 'test/fair/runs.test.ts'
+const RUN_SCRIPTS = 'test/fair/lua/runs.test.ts'
 
 export const fair = [
   {
@@ -215,5 +217,69 @@ export const fair = [
     replace: 'elseif not last then',
     test: RELEASE,
     name: 'needs the token of the hold: an older or newer token releases nothing',
+  },
+  {
+    id: 'run-without-tokens',
+    mistake:
+      'The tokens of a run are not reserved, so the next client gets a token that the run has used.',
+    file: 'lua/parts/queue.lua',
+    search: 'token = nextToken(last, nowUs, #run)',
+    replace: 'token = nextToken(last, nowUs, 0)',
+    test: RUN_SCRIPTS,
+    name: 'a release names the next places of its own client, keeps them, and reserves a token for each',
+  },
+  {
+    id: 'run-over-others',
+    mistake: 'A run continues behind the place of another client.',
+    file: 'lua/parts/queue.lua',
+    search: 'if clientOf(owner) ~= client then',
+    replace: 'if not clientOf(owner) then',
+    test: RUN_SCRIPTS,
+    name: 'a place of another client ends the run',
+  },
+  {
+    id: 'served-not-removed',
+    mistake: 'A release does not remove the places that were served in a run.',
+    file: 'lua/fair/release.lua',
+    search: "redis.call('ZREM', keys.queue, unpack(ARGV, 9))",
+    replace: "redis.call('ZREM', keys.queue, '')",
+    test: RUN_SCRIPTS,
+    name: 'a release removes the served places before it grants the lock',
+  },
+  {
+    id: 'run-not-served',
+    mistake: 'Each waiter of a run costs a release and a confirmation.',
+    file: 'src/locks/fair/fair-run.ts',
+    search: 'return Math.min(places.size - 1, RESERVE)',
+    replace: 'return Math.min(0, RESERVE)',
+    test: RUNS,
+    name: 'five consecutive waiters of a client that releases need one release and one confirmation',
+  },
+  {
+    id: 'run-confirms-first-hold',
+    mistake: 'The answer to a confirmation counts only for the first hold of a run.',
+    file: 'src/locks/fair/confirm-grant.ts',
+    search: "if (remaining !== 'gone') current.proved(leaseMs, sentAt)",
+    replace: "if (remaining !== 'gone') hold.proved(leaseMs, sentAt)",
+    test: RUNS,
+    name: 'the lease of a later hold of the run still lasts',
+  },
+  {
+    id: 'run-stops-at-leaver',
+    mistake: 'A waiter that has left its run ends the run.',
+    file: 'src/locks/fair/fair-run.ts',
+    search: 'if (place === undefined || place.waiter.settled) continue',
+    replace: 'if (place === undefined || place.waiter.settled) return undefined',
+    test: RUNS,
+    name: 'is passed over, and leaves no place',
+  },
+  {
+    id: 'served-after-loss',
+    mistake: 'If a hold of a run is lost, the served places stay in the queue.',
+    file: 'src/locks/fair/fair-queue.ts',
+    search: 'if (owner === undefined) return\n',
+    replace: 'if (owner !== undefined || owner === undefined) return\n',
+    test: RUNS,
+    name: 'a later hold of the run learns from the answer that the lock is gone',
   },
 ]

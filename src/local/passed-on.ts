@@ -14,7 +14,7 @@ interface PassedLock {
 const MOST_USED = 0.02
 
 /** A request in flight that makes the lease of a hold last for its `leaseMs`. */
-export interface BeingConfirmed {
+export interface PendingConfirmation {
   readonly sentAt: Moment
   /** A hand-over needs this much of the proved validity, in milliseconds. */
   readonly leastLeftMs: number
@@ -32,7 +32,7 @@ export function passedOn(
   { holds, services }: PassedLock,
   hold: Hold,
   waiter: Waiter,
-  confirmation?: BeingConfirmed,
+  confirmation?: PendingConfirmation,
 ): Hold | null {
   const { clock } = services
   const { request } = waiter

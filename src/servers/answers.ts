@@ -86,9 +86,7 @@ export interface Queued extends LastHolder {
 
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
-  /**
-   * The remaining lease of the holder, in milliseconds; Infinity if endless or without a holder.
-   */
+  /** The holder's remaining lease, in milliseconds; Infinity if endless or without a holder. */
   readonly ttlMs: number
   readonly lastToken: number
   /** The owner at the head of the queue; '' if the queue is empty. */
@@ -107,10 +105,7 @@ export interface NextHolder {
   readonly token: number
   /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
-  /**
-   * The next owners in the queue, in FIFO order. They belong to the same client, which may serve
-   * them without a request. Each has one of the tokens up to `token`. Undefined if there are none.
-   */
+  /** The run behind the owner, in FIFO order. Each has a token up to `token`. Undefined for none. */
   readonly run?: readonly string[]
 }
 

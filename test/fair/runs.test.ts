@@ -58,12 +58,14 @@ class Queue {
   }
 }
 
-/** A client whose first waiters are known to be in the queue, and that hears of grants. */
 async function holding(client: Holdfast): Promise<Lease> {
   return client.getFairLock('it').lock()
 }
 
 const NAMES = ['a1', 'a2', 'a3', 'a4', 'a5']
+
+/** A client whose runs end neither by the time limit of a request nor by the age of its lease, on a slow machine. */
+const patient = () => rig.client({ commandTimeoutMs: 10_000, leaseMs: 60_000 })
 
 /** The scripts that the proxy has seen. */
 function requests() {
@@ -76,7 +78,7 @@ function requests() {
 }
 
 test('five consecutive waiters of a client that releases need one release and one confirmation', async () => {
-  const client = rig.client()
+  const client = patient()
   const held = await holding(client)
   const queue = new Queue()
   await queue.joinAll(NAMES, () => client)
@@ -91,7 +93,7 @@ test('five consecutive waiters of a client that releases need one release and on
 })
 
 test('a run that lasts longer than its confirmation is served without further requests', async () => {
-  const client = rig.client()
+  const client = patient()
   const held = await holding(client)
   const queue = new Queue()
   await queue.joinAll(
@@ -122,7 +124,7 @@ test('the waiters of two clients are served in the order in which they came', as
 })
 
 test('a waiter of another client that comes during a run is behind the run, and before later waiters', async () => {
-  const client = rig.client()
+  const client = patient()
   const other = rig.witness()
   const held = await holding(client)
   const queue = new Queue()
@@ -164,7 +166,7 @@ test.each([
 ])(
   'a waiter that leaves a run by $how is passed over, and leaves no place',
   async ({ leave, waitMs }) => {
-    const client = rig.client()
+    const client = patient()
     const held = await holding(client)
     const queue = new Queue()
     const leaving = new AbortController()
@@ -178,6 +180,8 @@ test.each([
     expect(queue.order).toEqual(['a1', 'a3', 'a4'])
     expect((await end).value ?? null).toBeNull()
     await eventually(async () => (await rig.queue('it')).length === 0)
+    // Two releases end a run, and one removes the place of the waiter that has left.
+    expect(requests()).toMatchObject({ released: 3, confirmed: 1 })
     expect(await rig.exists('it')).toBe(false)
   },
 )
@@ -376,11 +380,11 @@ test('a client that closes in a run hands the lock off to the next client', asyn
 describe('a release of the server is needed between two waiters of a client', () => {
   type Acquire = (lock: HoldfastLock) => Promise<Lease>
   const cases: [string, Acquire, (lease: Lease) => unknown, number][] = [
-    ['after `extend()`', (lock) => lock.lock(), (lease) => lease.extend(20_000), 3],
-    ['if the next waiter wants a fixed lease', (lock) => lock.lock(10_000), () => {}, 4],
+    ['after `extend()`', (lock) => lock.lock(), (lease) => lease.extend(90_000), 3],
+    ['if the next waiter wants a fixed lease', (lock) => lock.lock(60_000), () => {}, 4],
   ]
   test.each(cases)('%s', async (_, acquire, work, released) => {
-    const client = rig.client()
+    const client = patient()
     const held = await holding(client)
     const queue = new Queue()
     await queue.join('a1', client)
@@ -400,7 +404,7 @@ describe('a release of the server is needed between two waiters of a client', ()
 })
 
 test('a run has at most 63 waiters behind the first one', async () => {
-  const client = rig.client()
+  const client = patient()
   const held = await holding(client)
   const queue = new Queue()
   const names = Array.from({ length: 70 }, (_, i) => `a${i}`)

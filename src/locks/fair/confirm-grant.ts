@@ -23,16 +23,16 @@ export function confirmGrant(
   // The server may extend the lease even if its answer is lost. So the hold counts with the longer
   // lease.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
-  run.confirming(sentAt)
+  run.confirmationSent(sentAt)
   inTurn.confirm(hold.id.wireOwner, leaseMs, callMs, {
     answered: (remaining) => {
       const { current } = hold
-      run.confirmed(sentAt)
+      run.confirmationEnded(sentAt)
       if (remaining !== 'gone') current.proved(leaseMs, sentAt)
       else if (current.live) current.loseGone()
     },
     failed: () => {
-      run.confirmed(sentAt)
+      run.confirmationEnded(sentAt)
       // The error is ignored, because the end of the hold reports the failure.
       lengthen(lock, hold.current, leaseMs, longestCallMs).catch(() => {})
     },

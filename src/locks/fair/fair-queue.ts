@@ -79,7 +79,7 @@ export class FairQueue implements QueuedWaiters {
 
   onOwnRelease(following: NextHolder, releasedAt?: Moment): void {
     const { owner, token, run = [] } = following
-    this.run.begin(following)
+    this.run.start(following)
     this.onGrant(owner, token, 'local', releasedAt, run.length)
   }
 
@@ -185,7 +185,7 @@ export class FairQueue implements QueuedWaiters {
    * server grant a free lock to the head of the queue.
    */
   checkAgain(): void {
-    this.run.end()
+    this.run.stop()
     this.#removeServed()
     const [next] = this.places
     next?.waiter.wakeEvent.set()

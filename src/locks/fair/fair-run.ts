@@ -1,7 +1,7 @@
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { RESERVE } from '../../local/hand-over-budget.ts'
-import type { BeingConfirmed } from '../../local/passed-on.ts'
+import type { PendingConfirmation } from '../../local/passed-on.ts'
 import type { NextHolder } from '../../servers/answers.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../servers/fair-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
@@ -9,9 +9,9 @@ import { LEAST_LEFT, type Place } from './place.ts'
 import type { Places } from './places.ts'
 
 /**
- * The shortest lease in a run, in milliseconds. The watchdog renews such a lease after a third. So
- * if the process freezes, its places in the queue expire before the lease does, and the places that
- * were served cause no delay after the lease.
+ * The shortest lease in a run, in milliseconds. The watchdog renews a lease after a third. So if
+ * the process freezes, its places in the queue expire before the lease. The places that were served
+ * then cause no delay.
  */
 const LEAST_LEASE_MS = 1.5 * ALIVE_MS
 
@@ -32,7 +32,7 @@ export class FairRun {
   #confirmSentAt: Moment | undefined
 
   /** Called when this grant becomes known. */
-  begin({ token, run = [] }: NextHolder): void {
+  start({ token, run = [] }: NextHolder): void {
     this.#lastToken = token
     this.#owners = run
     this.#at = 0
@@ -40,22 +40,22 @@ export class FairRun {
   }
 
   /** Called when the lock may be free. All further waiters then need a grant of the server. */
-  end(): void {
+  stop(): void {
     this.#owners = []
   }
 
   /** Called when the client sends the confirmation of the grant. */
-  confirming(sentAt: Moment): void {
+  confirmationSent(sentAt: Moment): void {
     this.#confirmSentAt = sentAt
   }
 
   /** Called when the confirmation that was sent at this moment has an answer, or has failed. */
-  confirmed(sentAt: Moment): void {
+  confirmationEnded(sentAt: Moment): void {
     if (this.#confirmSentAt === sentAt) this.#confirmSentAt = undefined
   }
 
   /** The confirmation of the grant; undefined if none is in flight. */
-  get confirmation(): BeingConfirmed | undefined {
+  get confirmation(): PendingConfirmation | undefined {
     const sentAt = this.#confirmSentAt
     return sentAt && { sentAt, leastLeftMs: CLAIM_MS * LEAST_LEFT }
   }
@@ -67,7 +67,7 @@ export class FairRun {
    */
   longest(places: Places): number {
     const [first] = places
-    if (first === undefined || !isSuitable(first.waiter.request)) return 0
+    if (first === undefined || !mayRun(first.waiter.request)) return 0
     return Math.min(places.size - 1, RESERVE)
   }
 
@@ -84,17 +84,17 @@ export class FairRun {
       const place = places.get(this.#owners[this.#at] as string)
       // The waiter has left the queue, or leaves it now.
       if (place === undefined || place.waiter.settled) continue
-      return isAsleep(place.waiter) && isSuitable(place.waiter.request) ? place : undefined
+      return isWaiting(place.waiter) && mayRun(place.waiter.request) ? place : undefined
     }
     return undefined
   }
 }
 
 /** True if the waiter waits for its grant, and none of its requests can still run on the server. */
-function isAsleep({ wakeEvent, asking, doubtUntilMs }: Waiter): boolean {
+function isWaiting({ wakeEvent, asking, doubtUntilMs }: Waiter): boolean {
   return wakeEvent.isAwaited && !asking && doubtUntilMs === 0
 }
 
-function isSuitable({ owner, watched, leaseMs }: AcquireRequest): boolean {
+function mayRun({ owner, watched, leaseMs }: AcquireRequest): boolean {
   return watched && leaseMs >= LEAST_LEASE_MS && owner.label === undefined
 }
