@@ -2,6 +2,10 @@
   Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', the script also
   removes the owner from the queue.
 
+  The next waiters may belong to the client that releases. This client may then serve them without a request, under the
+  owner of the grant. The script reserves a token for each of them. They stay in the queue until a later release lists
+  them as served.
+
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another
   message wakes the first waiter of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A late
   release cannot end a newer hold of the same owner, because that hold has a newer token.
@@ -19,17 +23,23 @@
   ARGV[5]  inbox          the prefix of the inbox channels of the clients
   ARGV[6]  channel        the channel of the callers that do not queue
   ARGV[7]  publish        PUBLISH or SPUBLISH
+  ARGV[8]  most           number: the most waiters that the client serves without a request after the next holder
+  ARGV[*]  served         text[]: owners of this client that had the lock without a request, and are in the queue
 
   Returns
     { 'granted', owner: text, token >= 1 }  this owner holds the lock now. Its client gets a message, except if the same
                                             client released the lock with a token
+    { 'run', owner: text, token >= 1, next: text }  the same for an owner of the client that released the lock. `next` has
+                                            the next owners in the queue, separated by spaces. They belong to the same
+                                            client, and each has one of the tokens up to this token
     { 'freed', listeners }       the lock is free, and this many listeners were woken
     { 'gone' }                   the owner did not hold the lock, or not under that token
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
 local owner, token, channel, publish = ARGV[1], ARGV[2], ARGV[6], ARGV[7]
-local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5] }
+local terms =
+  { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5], most = tonumber(ARGV[8]) }
 
 -- include: parts/server-time.lua
 
@@ -50,6 +60,9 @@ if found[2] then
   held = false
 end
 local last = redis.call('GET', keys.counter)
+if #ARGV > 8 then
+  redis.call('ZREM', keys.queue, unpack(ARGV, 9))
+end
 if token == '' then
   redis.call('HDEL', keys.waiting, owner)
   redis.call('ZREM', keys.queue, owner)
@@ -71,10 +84,13 @@ local nowUs = serverTimeUs()
 -- With the token '', the release runs in the background, and its client ignores the reply. So a grant to another owner
 -- of this client is published too.
 local client, silent = clientOf(owner), token ~= ''
-local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
+local following, newToken, run = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then
   if following ~= owner then
     redis.call('HDEL', keys.lock, owner)
+  end
+  if #run > 0 then
+    return { 'run', following, newToken, table.concat(run, ' ') }
   end
   return { 'granted', following, newToken }
 end

@@ -68,11 +68,25 @@ local function firstAlive(keys, nowUs, terms, own)
   end
 end
 
+-- Returns the owners of this client at the head of the queue, at most `most`: those before the first owner of another
+-- client.
+local function runOf(keys, client, most)
+  local run = {}
+  for i, owner in ipairs(redis.call('ZRANGE', keys.queue, 0, most - 1)) do
+    if clientOf(owner) ~= client then
+      break
+    end
+    run[i] = owner
+  end
+  return run
+end
+
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
 -- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
 --
 -- Each grant to another owner is published. If `silent` is true, a grant to an owner of the client `own` is not
--- published, because that client reads the reply.
+-- published, because that client reads the reply. Such a grant also reserves a token for each owner of its run: the next
+-- owners of the client in the queue, at most `terms.most`. The run is the third result.
 --
 -- A client counts as dead if its places no longer count, or if its inbox has lost the listener. The client `own` counts
 -- as alive, because it sent this request. If a client counts as dead by mistake, its next heartbeat restores its place.
@@ -104,6 +118,11 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       redis.call('HDEL', keys.waiting, owner)
     end
     if client == own or isAlive(client, found[1], nowUs, terms) then
+      local run = {}
+      if silent and client == own and terms.most > 0 then
+        run = runOf(keys, client, terms.most)
+        token = nextToken(last, nowUs, #run)
+      end
       redis.call('HSET', keys.lock, owner, '1')
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
       setCounter(keys.counter, token, terms.counterMs, terms.claimMs)
@@ -111,7 +130,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
         local message = token .. ' ' .. owner .. ' ' .. keys.lock
         redis.call('PUBLISH', terms.inbox .. client, message)
       end
-      return owner, token
+      return owner, token, run
     end
     redis.call('HDEL', keys.waiting, client)
   end

@@ -3,6 +3,8 @@ const MESSAGES = 'test/fair/messages.test.ts'
 const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
 const RELEASE = 'test/fair/lua/release-script.test.ts'
 const ACQUIRE = 'test/fair/lua/acquire.test.ts'
+const RUNS = 'test/fair/runs.test.ts'
+const RUN_SCRIPTS = 'test/fair/lua/runs.test.ts'
 
 export const fair = [
   {
@@ -46,7 +48,7 @@ export const fair = [
     id: 'grant-not-confirmed',
     mistake: 'A grant is acted on and never confirmed: the lock ends with the claim window.',
     file: 'src/locks/fair/fair-waiter.ts',
-    search: 'confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)',
+    search: 'confirmGrant(lock, this.#queue, hold, this.request.leaseMs, claimMs / 3)',
     replace: 'void [confirmGrant, claimMs]',
     test: MESSAGES,
     name: 'a waiter accepts a grant without a request, and confirms it with one request',
@@ -55,7 +57,7 @@ export const fair = [
     id: 'confirmation-not-repeated',
     mistake: 'A confirmation of a grant that fails once is not repeated.',
     file: 'src/locks/fair/confirm-grant.ts',
-    search: 'lengthen(lock, hold, leaseMs, longestCallMs).catch(() => {})',
+    search: 'lengthen(lock, hold.current, leaseMs, longestCallMs).catch(() => {})',
     replace: 'void lengthen',
     test: 'test/fair/fair-lost-replies.test.ts',
     name: 'lease of the holder still lasts',
@@ -65,7 +67,7 @@ export const fair = [
     mistake:
       'A holder continues although the answer to its confirmation says that it lost the lock.',
     file: 'src/locks/fair/confirm-grant.ts',
-    search: 'else if (hold.live) hold.loseGone()',
+    search: 'else if (current.live) current.loseGone()',
     replace: '',
     test: 'test/fair/fair-lost-replies.test.ts',
     name: 'the holder learns from the answer to its confirmation that the lock is gone',
@@ -92,8 +94,8 @@ export const fair = [
     id: 'grant-by-old-release',
     mistake: 'A grant by another client counts from an earlier release of this client.',
     file: 'src/locks/fair/place.ts',
-    search: 'if (token > this.#token) this.#releasedAt = releasedAt',
-    replace: 'this.#releasedAt ??= releasedAt',
+    search: '      this.#releasedAt = releasedAt\n      this.#reserved',
+    replace: '      this.#releasedAt ??= releasedAt\n      this.#reserved',
     test: 'test/fair/place.test.ts',
     name: 'a newer grant by another client does not count from an earlier release',
   },
@@ -193,7 +195,7 @@ export const fair = [
     id: 'late-grant-kept',
     mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
     file: 'src/locks/fair/fair-queue.ts',
-    search: 'else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {',
+    search: 'else if (!this.#lock.holds.all.some((hold) => hold.lastToken === token)) {',
     replace: 'else if (this.#lock.holds.all === undefined) {',
     test: 'test/fair/fair-lost-replies.test.ts',
     name: 'a heartbeat that arrives after its waiter has left makes no lasting place, and delays the next waiter only briefly',
@@ -215,5 +217,69 @@ export const fair = [
     replace: 'elseif not last then',
     test: RELEASE,
     name: 'needs the token of the hold: an older or newer token releases nothing',
+  },
+  {
+    id: 'run-without-tokens',
+    mistake:
+      'The tokens of a run are not reserved, so the next client gets a token that the run has used.',
+    file: 'lua/parts/queue.lua',
+    search: 'token = nextToken(last, nowUs, #run)',
+    replace: 'token = nextToken(last, nowUs, 0)',
+    test: RUN_SCRIPTS,
+    name: 'a release names the next places of its own client, keeps them, and reserves a token for each',
+  },
+  {
+    id: 'run-over-others',
+    mistake: 'A run continues behind the place of another client.',
+    file: 'lua/parts/queue.lua',
+    search: 'if clientOf(owner) ~= client then',
+    replace: 'if not clientOf(owner) then',
+    test: RUN_SCRIPTS,
+    name: 'a place of another client ends the run',
+  },
+  {
+    id: 'served-not-removed',
+    mistake: 'A release does not remove the places that were served in a run.',
+    file: 'lua/fair/release.lua',
+    search: "redis.call('ZREM', keys.queue, unpack(ARGV, 9))",
+    replace: "redis.call('ZREM', keys.queue, '')",
+    test: RUN_SCRIPTS,
+    name: 'a release removes the served places before it grants the lock',
+  },
+  {
+    id: 'run-not-served',
+    mistake: 'Each waiter of a run costs a release and a confirmation.',
+    file: 'src/locks/fair/fair-run.ts',
+    search: 'return Math.min(places.size - 1, RESERVE)',
+    replace: 'return Math.min(0, RESERVE)',
+    test: RUNS,
+    name: 'five consecutive waiters of a client that releases need one release and one confirmation',
+  },
+  {
+    id: 'run-confirms-first-hold',
+    mistake: 'The answer to a confirmation counts only for the first hold of a run.',
+    file: 'src/locks/fair/confirm-grant.ts',
+    search: "if (remaining !== 'gone') current.proved(leaseMs, sentAt)",
+    replace: "if (remaining !== 'gone') hold.proved(leaseMs, sentAt)",
+    test: RUNS,
+    name: 'the lease of a later hold of the run still lasts',
+  },
+  {
+    id: 'run-stops-at-leaver',
+    mistake: 'A waiter that has left its run ends the run.',
+    file: 'src/locks/fair/fair-run.ts',
+    search: 'if (place === undefined || place.waiter.settled) continue',
+    replace: 'if (place === undefined || place.waiter.settled) return undefined',
+    test: RUNS,
+    name: 'is passed over, and leaves no place',
+  },
+  {
+    id: 'served-after-loss',
+    mistake: 'If a hold of a run is lost, the served places stay in the queue.',
+    file: 'src/locks/fair/fair-queue.ts',
+    search: 'if (owner === undefined) return\n',
+    replace: 'if (owner !== undefined || owner === undefined) return\n',
+    test: RUNS,
+    name: 'a later hold of the run learns from the answer that the lock is gone',
   },
 ]

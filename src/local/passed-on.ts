@@ -1,4 +1,4 @@
-import { elapsedMs } from '../kit/clock.ts'
+import { elapsedMs, type Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import type { Waiter } from '../waiting/waiter.ts'
@@ -13,21 +13,37 @@ interface PassedLock {
 /** A hand-over without a request is possible until this share of the lease has passed. */
 const MOST_USED = 0.02
 
+/** A request in flight that makes the lease of a hold last for its `leaseMs`. */
+export interface PendingConfirmation {
+  readonly sentAt: Moment
+  /** A hand-over needs this much of the proved validity, in milliseconds. */
+  readonly leastLeftMs: number
+}
+
 /**
  * Hands the lock over to the waiter without a request. The new hold has the same owner id, the next
  * reserved token and the same lease.
  *
+ * @param confirmation its answer proves the lease of the new hold; undefined if none is in flight
  * @returns the new hold. Null if no token is reserved, the hold is not `untouched`, the leases
  *   differ, or too much of the lease has passed
  */
-export function passedOn({ holds, services }: PassedLock, hold: Hold, waiter: Waiter): Hold | null {
+export function passedOn(
+  { holds, services }: PassedLock,
+  hold: Hold,
+  waiter: Waiter,
+  confirmation?: PendingConfirmation,
+): Hold | null {
   const { clock } = services
   const { request } = waiter
   if (hold.token >= hold.lastToken || !hold.untouched) return null
   if (hold.leaseMs !== request.leaseMs) return null
   const { proof, leaseMs } = hold
-  const leftMs = proof.validForMs - elapsedMs(proof.sentAt, clock.now())
-  if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null
+  const now = clock.now()
+  const leftMs = proof.validForMs - elapsedMs(proof.sentAt, now)
+  const usedMs =
+    confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
+  if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
   const following = new Hold(
     {
       lockName: hold.lockName,
@@ -42,9 +58,8 @@ export function passedOn({ holds, services }: PassedLock, hold: Hold, waiter: Wa
     clock,
     holds,
   )
-  const now = clock.monotonic()
-  following.beganAt = now
-  following.askedAt = now - waiter.waitedMs
+  following.beganAt = now.monotonic
+  following.askedAt = now.monotonic - waiter.waitedMs
   following.inDoubtUntil(hold.doubtUntilMs)
   hold.heir = following
   return following

@@ -90,7 +90,9 @@ function letGo(
   reason: ClosedError | undefined,
   observation: ReleaseObservation,
 ): Promise<boolean> {
-  const { holds, handOverBudget } = lock
+  const { handOverBudget } = lock
+  const inRun = reason === undefined ? lock.queued?.passOn(hold) : undefined
+  if (inRun) return passed(lock, hold, inRun.following, inRun.waiter, observation)
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
   // may be in flight.
@@ -105,6 +107,17 @@ function letGo(
     lock.tasks.count(work)
     return work
   }
+  return passed(lock, hold, following, next, observation)
+}
+
+/** Completes a hand-over without a request. */
+function passed(
+  { holds, handOverBudget }: LocalLock,
+  hold: Hold,
+  following: Hold,
+  next: Waiter,
+  observation: ReleaseObservation,
+): Promise<boolean> {
   handOverBudget.released(0)
   holds.handleRelease(hold, true)
   observation.ended('local')

@@ -86,9 +86,7 @@ export interface Queued extends LastHolder {
 
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
-  /**
-   * The remaining lease of the holder, in milliseconds; Infinity if endless or without a holder.
-   */
+  /** The holder's remaining lease, in milliseconds; Infinity if endless or without a holder. */
   readonly ttlMs: number
   readonly lastToken: number
   /** The next owner in the queue, usually its head; '' if there is none. */
@@ -107,6 +105,8 @@ export interface NextHolder {
   readonly token: number
   /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
+  /** The run behind the owner, in FIFO order. Each has a token up to `token`. Undefined for none. */
+  readonly run?: readonly string[]
 }
 
 export type Released =

@@ -55,12 +55,22 @@ export interface RemoteFairLock {
    * Ends the hold of the owner. The first waiter of the queue then gets the lock. If the token is
    * '', the owner also loses its place in the queue.
    */
-  endHold(ending: LoweredHold, reply: Reply<Released>): void
+  endHold(ending: EndedFairHold, reply: Reply<Released>): void
   /**
    * Releases the owner id in the background, as `RemoteLock.abandon` does. The release also removes
    * the owner from the queue. If the owner has the lock by then, the next waiter gets the lock.
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
+}
+
+export interface EndedFairHold extends LoweredHold {
+  /** The longest run that the client wants to serve; undefined for none. */
+  readonly most?: number
+  /**
+   * The owners that this client has served in runs. The server removes them from the queue.
+   * Undefined for none.
+   */
+  readonly served?: readonly string[]
 }
 
 export interface FairAttempt {

@@ -29,7 +29,7 @@ test('a grant by another client counts from the last answer, and ends with it', 
   const place = queuedPlace()
   nowMs = 900
   place.onGrant(6)
-  expect(claimOf(place)).toEqual({ token: 6, sentAt: at(0), isWhole: false })
+  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(0), isWhole: false })
   nowMs = 1_300
   expect(claimOf(place)).toBeNull()
 })
@@ -38,7 +38,7 @@ test('a grant by a release of the same client counts from that release, even if 
   const place = queuedPlace()
   nowMs = 5_000
   place.onGrant(6, 'local', at(4_990))
-  expect(claimOf(place)).toEqual({ token: 6, sentAt: at(4_990), isWhole: false })
+  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(4_990), isWhole: false })
   // The same grant, reported again.
   place.onGrant(6)
   expect(claimOf(place)?.sentAt).toEqual(at(4_990))
@@ -59,7 +59,7 @@ test('a grant counts from the last answer if that answer is newer than the relea
   nowMs = 700
   place.queued({ lastToken: 5, ttlMs: 9_000, first: true }, at(600))
   place.onGrant(6, 'local', at(500))
-  expect(claimOf(place)).toEqual({ token: 6, sentAt: at(600), isWhole: false })
+  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(600), isWhole: false })
 })
 
 test.each([
@@ -70,5 +70,14 @@ test.each([
   const place = queuedPlace(leaseMs)
   nowMs = 100
   place.onGrant(6, 'local', at(50))
-  expect(claimOf(place)).toEqual({ token: 6, sentAt: at(50), isWhole })
+  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(50), isWhole })
+})
+
+test('a grant keeps the number of its reserved tokens, even if the same grant is reported again', () => {
+  const place = queuedPlace()
+  place.onGrant(9, 'local', at(5), 3)
+  place.onGrant(9)
+  expect(claimOf(place)).toMatchObject({ token: 9, reserved: 3 })
+  place.onGrant(12)
+  expect(claimOf(place)).toMatchObject({ token: 12, reserved: 0 })
 })

@@ -165,6 +165,8 @@ function newStep(random: Random): [what: string, step: Step] {
   const isBlank = random.below(6) === 0
   const isTry = random.below(5) === 0
   const claimMs = random.of([1_500, 1_500, SHORTEST_CLAIM_MS])
+  const most = random.of([0, 1, 63])
+  const served = random.below(4) === 0 ? [other] : []
   const lock = (stage: Stage) => (stage.servers[client] as LockServer).lock(rawName)
   const verbs = (stage: Stage) => verbsOf(lock(stage))
   const fairLock = (stage: Stage) => fairVerbsOf((stage.fair[client] as FairServer).lock(rawName))
@@ -249,7 +251,7 @@ function newStep(random: Random): [what: string, step: Step] {
       aboutMs(await fairLock(stage).confirm(owner, isBlank ? LEASE_MS : LONGER_MS, CALL_MS)),
     'release in turn': async (stage) => {
       const token = isBlank ? '' : await tokenOf(stage)
-      return fairLock(stage).release(owner, token, CALL_MS)
+      return fairLock(stage).release(owner, token, CALL_MS, { most, served })
     },
     beat: (stage) => {
       const place = { wireOwner: owner, ticket: String(ticketOf(stage)), claimMs }

@@ -5,7 +5,7 @@ import type {
   ReenterAnswer,
   Released,
 } from '../../src/servers/answers.ts'
-import type { FairAttempt, RemoteFairLock } from '../../src/servers/fair-server.ts'
+import type { EndedFairHold, FairAttempt, RemoteFairLock } from '../../src/servers/fair-server.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
@@ -29,7 +29,14 @@ export function fairVerbsOf(lock: RemoteFairLock) {
       promised<QueueAnswer>((reply) => lock.acquire(attempt, reply)),
     confirm: (owner: string, leaseMs: number, callMs: number) =>
       promised<Remaining>((reply) => lock.confirm(owner, leaseMs, callMs, reply)),
-    release: (owner: string, token: number | '', callMs: number) =>
-      promised<Released>((reply) => lock.endHold({ owner, holds: 0, token, callMs }, reply)),
+    release: (
+      owner: string,
+      token: number | '',
+      callMs: number,
+      run: Pick<EndedFairHold, 'most' | 'served'> = {},
+    ) =>
+      promised<Released>((reply) =>
+        lock.endHold({ owner, holds: 0, token, callMs, ...run }, reply),
+      ),
   }
 }

@@ -1,11 +1,17 @@
 import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
+import { passedOn } from '../../local/passed-on.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HeartbeatAnswer, NextHolder } from '../../servers/answers.ts'
-import type { RemoteFairLock } from '../../servers/fair-server.ts'
+import type { HeartbeatAnswer, NextHolder, Released } from '../../servers/answers.ts'
+import { CLAIM_MS, type RemoteFairLock } from '../../servers/fair-server.ts'
+import type { Reply } from '../../servers/reply.ts'
+import type { LoweredHold } from '../../servers/requests.ts'
 import type { Subscription } from '../../servers/subscription.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
+import { FairRun } from './fair-run.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import type { Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
@@ -21,6 +27,7 @@ export class FairQueue implements QueuedWaiters {
   readonly rawName: string
   readonly inTurn: RemoteFairLock
   readonly places = new Places()
+  readonly run = new FairRun()
   readonly #lock: LocalLock
   readonly #heartbeat: Heartbeat
   readonly #inFlight = new RequestsInFlight()
@@ -39,6 +46,7 @@ export class FairQueue implements QueuedWaiters {
    * lock.
    */
   stopHeartbeat(): void {
+    this.#removeServed()
     this.#heartbeat.remove(this)
   }
 
@@ -69,20 +77,68 @@ export class FairQueue implements QueuedWaiters {
     this.#listening = null
   }
 
-  onOwnRelease({ owner, token }: NextHolder, releasedAt?: Moment): void {
-    this.onGrant(owner, token, 'local', releasedAt)
+  onOwnRelease(following: NextHolder, releasedAt?: Moment): void {
+    const { owner, token, run = [] } = following
+    this.run.start(following)
+    this.onGrant(owner, token, 'local', releasedAt, run.length)
+  }
+
+  passOn(hold: Hold): { waiter: Waiter; following: Hold } | null {
+    const { run } = this
+    const place = run.next(hold, this.places)
+    if (place === undefined) return null
+    const { waiter, wireOwner } = place
+    const following = passedOn(this.#lock, hold, waiter, run.confirmation)
+    if (following === null) return null
+    // The next release removes the place from the queue, so the waiter does not.
+    run.served.add(wireOwner)
+    waiter.wireOwner = undefined
+    waiter.queued = false
+    this.remove(place)
+    return { waiter, following }
+  }
+
+  /** Ends a hold on the server. The server may then choose the next holder and its run. */
+  endHold(ending: LoweredHold, reply: Reply<Released>): void {
+    const served = [...this.run.served]
+    const asked = { ...ending, most: this.#longestRun, served }
+    if (served.length === 0) {
+      this.inTurn.endHold(asked, reply)
+      return
+    }
+    this.inTurn.endHold(asked, {
+      answered: (released) => {
+        for (const owner of served) this.run.served.delete(owner)
+        reply.answered(released)
+      },
+      failed: (failure) => reply.failed(failure),
+    })
+  }
+
+  get #longestRun(): number {
+    const { server, watchdog } = this.#lock.services
+    // Waiters do not use a reported grant then, but send a request of their own.
+    if (server.confirm !== undefined || watchdog.hasStandIn) return 0
+    return this.run.longest(this.places)
   }
 
   /**
    * Called when a message or the answer to a release reports that this owner id has the lock.
    *
    * @param releasedAt when this client sent the release that made the grant; undefined if unknown
+   * @param reserved how many tokens below `token` the grant has reserved
    */
-  onGrant(owner: string, token: number, path?: AcquirePath, releasedAt?: Moment): void {
+  onGrant(
+    owner: string,
+    token: number,
+    path?: AcquirePath,
+    releasedAt?: Moment,
+    reserved?: number,
+  ): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.onGrant(token, path, releasedAt)
+      place.onGrant(token, path, releasedAt, reserved)
       // If the last answer about this place is too old, the waiter must send a request first. In a
       // long queue, a heartbeat then refreshes many places, so that the next waiters need no such
       // request.
@@ -90,7 +146,7 @@ export class FairQueue implements QueuedWaiters {
     }
     // No hold has this token, so the waiter has left the queue. The client releases the grant,
     // because it would block the queue until the claim window ends.
-    else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
+    else if (!this.#lock.holds.all.some((hold) => hold.lastToken === token)) {
       this.#heartbeat.refuse(this.inTurn, owner, token)
     }
   }
@@ -129,8 +185,21 @@ export class FairQueue implements QueuedWaiters {
    * server grant a free lock to the head of the queue.
    */
   checkAgain(): void {
+    this.run.stop()
+    this.#removeServed()
     const [next] = this.places
     next?.waiter.wakeEvent.set()
+  }
+
+  /**
+   * Removes the served places from the queue. Only needed after the loss of a hold, because no
+   * release then removes them. If the request fails, the next release removes them, or they expire.
+   */
+  #removeServed(): void {
+    const [owner] = this.run.served
+    if (owner === undefined) return
+    const ending = { owner, holds: 0, token: '', callMs: CLAIM_MS } as const
+    this.endHold(ending, { answered: () => {}, failed: () => {} })
   }
 
   /**

@@ -6,6 +6,7 @@ import type { RemoteLock } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt, LoweredHold, Reentry } from '../../servers/requests.ts'
 import type { Subscription } from '../../servers/subscription.ts'
+import type { FairQueue } from './fair-queue.ts'
 
 /**
  * The requests of a fair lock. The last release of a hold, and `abandon`, also grant the lock to
@@ -13,6 +14,8 @@ import type { Subscription } from '../../servers/subscription.ts'
  */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock
+  /** The waiters of this client; undefined before the first acquisition. */
+  queue: FairQueue | undefined
   readonly #remote: RemoteLock
 
   constructor(remote: RemoteLock, inTurn: RemoteFairLock) {
@@ -30,8 +33,8 @@ export class FairVerbs implements KindVerbs {
   }
 
   lower(ending: LoweredHold, reply: Reply<Released>): void {
-    if (ending.holds === 0) this.inTurn.endHold(ending, reply)
-    else this.#remote.lower(ending, reply)
+    if (ending.holds > 0) this.#remote.lower(ending, reply)
+    else (this.queue ?? this.inTurn).endHold(ending, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {

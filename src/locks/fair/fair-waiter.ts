@@ -11,7 +11,7 @@ import {
   type RequestOutcome,
   WaiterRequest,
 } from '../../local/request.ts'
-import type { QueueAnswer, Queued } from '../../servers/answers.ts'
+import type { Granted, QueueAnswer, Queued } from '../../servers/answers.ts'
 import { untilCheckMs } from '../../waiting/release-listener.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { confirmGrant } from './confirm-grant.ts'
@@ -40,9 +40,10 @@ export class FairWaiter extends LocalWaiter {
 
   contend(): void {
     const { lock } = this
-    const { inTurn } = lock.remoteOf(this.request) as FairVerbs
-    lock.queued ??= new FairQueue(this.#heartbeat, lock, inTurn)
+    const verbs = lock.remoteOf(this.request) as FairVerbs
+    lock.queued ??= new FairQueue(this.#heartbeat, lock, verbs.inTurn)
     this.#queue = lock.queued as FairQueue
+    verbs.queue = this.#queue
     this.#place = new Place(this, ownerIdOf(this))
     if (!this.asksOnce) this.#queue.places.add(this.#place)
     lock.tasks.started()
@@ -91,13 +92,13 @@ export class FairWaiter extends LocalWaiter {
     // A client with a watchdog thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
-    const hold = this.#newHold(claim.token, claim.sentAt, claimMs)
+    const hold = this.#newHold(claim, claim.sentAt, claimMs)
     if (hold === null) return false
     hold.beganAt = clock.monotonic()
     // The request is sent before the caller continues, because the caller may block the event loop
     // for longer than the claim window.
     if (!claim.isWhole) {
-      confirmGrant(lock, this.#queue.inTurn, hold, this.request.leaseMs, claimMs / 3)
+      confirmGrant(lock, this.#queue, hold, this.request.leaseMs, claimMs / 3)
     }
     this.#acceptHold(hold)
     return true
@@ -139,7 +140,7 @@ export class FairWaiter extends LocalWaiter {
       }
       this.#queue.answered(this.#place)
       if (grant.kind === 'granted') {
-        const hold = this.#newHold(grant.token, sentAt, request.leaseMs)
+        const hold = this.#newHold(grant, sentAt, request.leaseMs)
         if (hold === null) this.woken()
         else this.#acceptHold(hold)
         return
@@ -170,8 +171,12 @@ export class FairWaiter extends LocalWaiter {
   }
 
   /** @returns the new hold; null if the client received the grant after its lease had ended */
-  #newHold(token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.lock.holds.newHold(this, { token }, sentAt, leaseMs)
+  #newHold(
+    grant: Pick<Granted, 'token' | 'reserved'>,
+    sentAt: Moment,
+    leaseMs: number,
+  ): Hold | null {
+    const hold = this.lock.holds.newHold(this, grant, sentAt, leaseMs)
     if (hold !== null) this.#queue.remove(this.#place)
     return hold
   }

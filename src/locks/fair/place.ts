@@ -9,11 +9,13 @@ import type { Waiter } from '../../waiting/waiter.ts'
  * If less than this share of the claim window remains, the waiter sends a request before it uses
  * the grant.
  */
-const LEAST_LEFT = 0.25
+export const LEAST_LEFT = 0.25
 
 /** A grant that the waiter can use without a request. */
 interface KnownGrant {
   readonly token: number
+  /** How many tokens below `token` the grant has reserved. */
+  readonly reserved: number
   /** A time before the grant was made. */
   readonly sentAt: Moment
   /** True if the server has granted the whole lease, so the grant needs no confirmation. */
@@ -54,6 +56,7 @@ export class Place {
    * have made this grant.
    */
   #releasedAt: Moment | undefined
+  #reserved = 0
   #checkTimer: Timer | undefined
 
   constructor(waiter: Waiter, wireOwner: string) {
@@ -84,10 +87,16 @@ export class Place {
     }
   }
 
-  /** @param releasedAt when this client sent the release that made the grant; undefined if unknown */
-  onGrant(token: number, path: AcquirePath = 'granted', releasedAt?: Moment): void {
+  /**
+   * @param releasedAt when this client sent the release that made the grant; undefined if unknown
+   * @param reserved how many tokens below `token` the grant has reserved
+   */
+  onGrant(token: number, path: AcquirePath = 'granted', releasedAt?: Moment, reserved = 0): void {
     this.#path = path
-    if (token > this.#token) this.#releasedAt = releasedAt
+    if (token > this.#token) {
+      this.#releasedAt = releasedAt
+      this.#reserved = reserved
+    }
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
     this.waiter.wakeEvent.set()
@@ -111,7 +120,7 @@ export class Place {
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     if (leftMs < this.claimMs * LEAST_LEFT) return null
     const isWhole = isLater && this.claimMs === this.waiter.request.leaseMs
-    return { token: this.#token, sentAt, isWhole }
+    return { token: this.#token, reserved: this.#reserved, sentAt, isWhole }
   }
 
   /** How the waiter acquires the lock; undefined if the waiter did not have to queue. */

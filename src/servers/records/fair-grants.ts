@@ -1,7 +1,8 @@
+import type { NextHolder } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS, type FairGrant } from '../fair-server.ts'
 import { clientOf } from '../owner-id.ts'
 import { mint } from './counter.ts'
-import { type ClientMark, removeFromQueue, setMark } from './lock-queue.ts'
+import { type ClientMark, type LockQueue, removeFromQueue, setMark } from './lock-queue.ts'
 import type { OpenRecord } from './open-record.ts'
 import { giveLock, LOCK_PART } from './stored-lock.ts'
 
@@ -23,12 +24,16 @@ interface Giving {
    * sends this client no message.
    */
   readonly silent?: boolean
+  /** With `silent`: the longest run of places that the client wants to serve; 0 by default. */
+  readonly most?: number
   /**
    * The token of the hold that ends; 0 or undefined if the request names none. The new token is
    * higher.
    */
   readonly above?: number
 }
+
+type NewHolder = Omit<NextHolder, 'own'>
 
 /** A client that waits, as it reports itself. */
 export interface WaitingProcess {
@@ -75,7 +80,7 @@ export function firstAlive(record: OpenRecord, own: string): string | undefined 
  *
  * @returns the new holder; null if the lock stays free
  */
-export function giveToNext(record: OpenRecord, giving: Giving) {
+export function giveToNext(record: OpenRecord, giving: Giving): NewHolder | null {
   const { asker, own = asker && clientOf(asker.owner), silent } = giving
   const { queue } = record.part(LOCK_PART)
   for (let [owner] = queue.order; owner !== undefined; [owner] = queue.order) {
@@ -83,9 +88,14 @@ export function giveToNext(record: OpenRecord, giving: Giving) {
     const claimMs = queue.claims[owner] ?? CLAIM_MS
     removeFromQueue(queue, owner)
     if (owner === asker?.owner) return give(record, giving, owner, asker.leaseMs)
+    if (silent && client === own) {
+      const run = runOf(queue, client, giving.most ?? 0)
+      const given = give(record, { ...giving, reserve: run.length }, owner, claimMs, CLAIM_MS)
+      return run.length === 0 ? given : { ...given, run }
+    }
     if (client === own || isAlive(record, client, queue.marks[client])) {
       const given = give(record, giving, owner, claimMs, CLAIM_MS)
-      if (!(silent && client === own)) publishGrant(record, client, given)
+      publishGrant(record, client, given)
       return given
     }
     delete queue.marks[client]
@@ -93,15 +103,25 @@ export function giveToNext(record: OpenRecord, giving: Giving) {
   return asker ? give(record, giving, asker.owner, asker.leaseMs) : null
 }
 
+/**
+ * Returns the owners of the client at the head of the queue, at most `most`: those before the first
+ * owner of another client.
+ */
+function runOf({ order }: LockQueue, client: string, most: number): readonly string[] {
+  const first = order.slice(0, most)
+  const end = first.findIndex((owner) => clientOf(owner) !== client)
+  return end === -1 ? first : first.slice(0, end)
+}
+
 function give(
   record: OpenRecord,
-  { counterMs, above = 0 }: Giving,
+  { counterMs, above = 0, reserve = 0 }: Giving & { readonly reserve?: number },
   owner: string,
   leaseMs: number,
   keptMs = leaseMs,
-) {
+): NewHolder {
   giveLock(record, owner, leaseMs)
-  return { owner, token: mint(record, { leaseMs: keptMs, counterMs, above }) }
+  return { owner, token: mint(record, { leaseMs: keptMs, counterMs, above, reserve }) }
 }
 
 function publishGrant(record: OpenRecord, client: string, given: Omit<FairGrant, 'rawName'>): void {

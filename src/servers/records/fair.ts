@@ -1,9 +1,14 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
-import { ALIVE_MS, CLAIM_MS, type FairAttempt, type LocalPlaces } from '../fair-server.ts'
+import {
+  ALIVE_MS,
+  CLAIM_MS,
+  type EndedFairHold,
+  type FairAttempt,
+  type LocalPlaces,
+} from '../fair-server.ts'
 import { hasThisName, WHAT_HAS_IT } from '../name-conflict.ts'
 import { clientOf } from '../owner-id.ts'
 import { endsInMs } from '../remaining.ts'
-import type { LoweredHold } from '../requests.ts'
 import { lastToken, mint } from './counter.ts'
 import { firstAlive, giveToNext, stayAlive, type WaitingProcess } from './fair-grants.ts'
 import { addToQueue, dropMarks, removeFromQueue } from './lock-queue.ts'
@@ -63,17 +68,18 @@ export function acquireInTurn(
 }
 
 /**
- * Ends the hold of the owner. Then grants the lock to the first waiter, or frees the lock. If the
- * token is '', also removes the owner from the queue.
+ * Removes the `served` owners from the queue, and ends the hold of the owner. Then grants the lock to
+ * the first waiter, or frees the lock. If the token is '', also removes the owner from the queue.
  */
 export function endFairHold(
   record: OpenRecord,
-  { owner, token, listens }: Pick<LoweredHold, 'owner' | 'token' | 'listens'>,
+  { owner, token, listens, most = 0, served = [] }: Omit<EndedFairHold, 'holds' | 'callMs'>,
   clientId: string,
   counterMs: number,
 ): Released {
   const lock = lockToRelease(record)
   const { queue } = lock
+  for (const one of served) removeFromQueue(queue, one)
   if (token === '') {
     removeFromQueue(queue, owner)
     if (queue.order.length === 0) dropMarks(queue)
@@ -84,7 +90,7 @@ export function endFairHold(
   // The client ignores the answer to a background release. So a new holder in the same client needs
   // a message.
   const silent = token !== ''
-  const giving = { counterMs, own: clientOf(owner), silent, above: token || 0 }
+  const giving = { counterMs, own: clientOf(owner), silent, most, above: token || 0 }
   const following = giveToNext(record, giving)
   if (following !== null) {
     const own = clientOf(following.owner) === clientId

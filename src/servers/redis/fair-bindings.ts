@@ -31,8 +31,9 @@ export const confirm = converted(renew, (answers): Remaining => {
 
 export const release = (clientId: string, own: OwnListeners) =>
   converted(scripts.release, (answer): Released => {
-    if (answer.kind !== 'granted') return othersOf(answer, own)
+    if (answer.kind !== 'granted' && answer.kind !== 'run') return othersOf(answer, own)
     const { owner, token } = answer
-    const following = { owner, token, own: clientOf(owner) === clientId }
+    const run = answer.kind === 'run' ? { run: answer.next.split(' ') } : undefined
+    const following = { owner, token, own: clientOf(owner) === clientId, ...run }
     return { kind: 'freed', others: own === -1 ? 1 : 0, following }
   })

@@ -1,6 +1,7 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
 import {
   CLAIM_MS,
+  type EndedFairHold,
   type FairAttempt,
   type FairGrant,
   type FairServer,
@@ -9,7 +10,6 @@ import {
 } from '../fair-server.ts'
 import type { Remaining } from '../remaining.ts'
 import type { Reply } from '../reply.ts'
-import type { LoweredHold } from '../requests.ts'
 import type { KindClient } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
@@ -112,12 +112,12 @@ class RedisFairServer implements FairServer {
 
   #endHold(
     keys: FairKeys,
-    { owner, token, listens, callMs }: LoweredHold,
+    { owner, token, listens, callMs, most = 0, served = [] }: EndedFairHold,
     reply: Reply<Released>,
   ): void {
     const { runner } = this.#server
     const binding = fair.release(this.#clientId, runner.ownListeners(listens))
-    runner.run(binding, keys, { owner, token }, callMs, reply)
+    runner.run(binding, keys, { owner, token, most, served }, callMs, reply)
   }
 }
 

@@ -77,10 +77,17 @@ export const acquire = (args: Arguments = {}) =>
     }),
   )
 
-export const release = (args: Arguments = {}) =>
-  checked<[kind: string, ...details: Value[]]>(() =>
-    run(timed(scripts.releaseFair), { owner: 'h:1', token: TOKEN, ...TERMS, ...args }),
-  )
+/** @param served the owners that were served in a run */
+export const release = (args: Arguments = {}, served: readonly string[] = []) =>
+  checked<[kind: string, ...details: Value[]]>(() => {
+    const script = timed(scripts.releaseFair)
+    const names = served.map((_, i) => `served ${i}`)
+    const listed = Object.fromEntries(served.map((owner, i) => [`served ${i}`, owner]))
+    return run(
+      { ...script, args: [...script.args.slice(0, -1), ...names] },
+      { owner: 'h:1', token: TOKEN, most: 0, ...TERMS, ...args, ...listed },
+    )
+  })
 
 /** The owner of a place, its ticket, and its claim window if that is shorter. */
 export type BeatPlace = [owner: string, ticket: Value, claimMs?: number]

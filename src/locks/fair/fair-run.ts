@@ -1,0 +1,100 @@
+import type { Moment } from '../../kit/clock.ts'
+import type { Hold } from '../../lease/hold.ts'
+import { RESERVE } from '../../local/hand-over-budget.ts'
+import type { PendingConfirmation } from '../../local/passed-on.ts'
+import type { NextHolder } from '../../servers/answers.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../servers/fair-server.ts'
+import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
+import { LEAST_LEFT, type Place } from './place.ts'
+import type { Places } from './places.ts'
+
+/**
+ * The shortest lease in a run, in milliseconds. The watchdog renews a lease after a third. So if
+ * the process freezes, its places in the queue expire before the lease. The places that were served
+ * then cause no delay.
+ */
+const LEAST_LEASE_MS = 1.5 * ALIVE_MS
+
+/**
+ * A run: consecutive places of this client at the head of the queue. The answer to a release grants
+ * the lock to one owner of this client, and lists the run behind this owner. The client then passes
+ * the lock on along the run without a request.
+ *
+ * All holds of a run have the owner id of the grant, and tokens that the grant has reserved. The
+ * places stay in the queue until the next release. So they keep their order if the lock is lost.
+ */
+export class FairRun {
+  /** The owner ids that were served in a run, and whose places the server may still have. */
+  readonly served = new Set<string>()
+  #lastToken = 0
+  #owners: readonly string[] = []
+  #at = 0
+  #confirmSentAt: Moment | undefined
+
+  /** Called when this grant becomes known. */
+  start({ token, run = [] }: NextHolder): void {
+    this.#lastToken = token
+    this.#owners = run
+    this.#at = 0
+    this.#confirmSentAt = undefined
+  }
+
+  /** Called when the lock may be free. All further waiters then need a grant of the server. */
+  stop(): void {
+    this.#owners = []
+  }
+
+  /** Called when the client sends the confirmation of the grant. */
+  confirmationSent(sentAt: Moment): void {
+    this.#confirmSentAt = sentAt
+  }
+
+  /** Called when the confirmation that was sent at this moment has an answer, or has failed. */
+  confirmationEnded(sentAt: Moment): void {
+    if (this.#confirmSentAt === sentAt) this.#confirmSentAt = undefined
+  }
+
+  /** The confirmation of the grant; undefined if none is in flight. */
+  get confirmation(): PendingConfirmation | undefined {
+    const sentAt = this.#confirmSentAt
+    return sentAt && { sentAt, leastLeftMs: CLAIM_MS * LEAST_LEFT }
+  }
+
+  /**
+   * The longest run that this client can serve after its next release.
+   *
+   * @param places the places of this client
+   */
+  longest(places: Places): number {
+    const [first] = places
+    if (first === undefined || !mayRun(first.waiter.request)) return 0
+    return Math.min(places.size - 1, RESERVE)
+  }
+
+  /**
+   * Returns the place that follows this hold in its run. Undefined if the hold is not of this run,
+   * or if the next waiter needs a grant of the server.
+   *
+   * @param places the places of this client
+   */
+  next({ lastToken, owner }: Hold, places: Places): Place | undefined {
+    // Other clients recognize the term of a leader by its owner id. So each term needs a new grant.
+    if (lastToken !== this.#lastToken || owner.label !== undefined) return undefined
+    for (; this.#at < this.#owners.length; this.#at++) {
+      const place = places.get(this.#owners[this.#at] as string)
+      // The waiter has left the queue, or leaves it now.
+      if (place === undefined || place.waiter.settled) continue
+      return isWaiting(place.waiter) && mayRun(place.waiter.request) ? place : undefined
+    }
+    return undefined
+  }
+}
+
+/** True if the waiter waits for its grant, and none of its requests can still run on the server. */
+function isWaiting({ wakeEvent, asking, doubtUntilMs }: Waiter): boolean {
+  return wakeEvent.isAwaited && !asking && doubtUntilMs === 0
+}
+
+function mayRun({ owner, watched, leaseMs }: AcquireRequest): boolean {
+  return watched && leaseMs >= LEAST_LEASE_MS && owner.label === undefined
+}
