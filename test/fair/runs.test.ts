@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
@@ -413,4 +414,21 @@ test('a run has at most 63 waiters behind the first one', async () => {
   await queue.served()
   expect(queue.order).toEqual(names)
   expect(requests()).toMatchObject({ released: 3, confirmed: 2 })
+})
+
+test('each leader of an election has a new grant, even if the candidates belong to one client', async () => {
+  const client = patient()
+  const isQueued = deferred<void>()
+  const terms: { owner: string; holders: string[] }[] = []
+  const leading = [0, 1, 2, 3].map(() =>
+    client.getLeaderElection('it').lead(async ({ owner }) => {
+      if (terms.length === 0) await isQueued.promise
+      terms.push({ owner, holders: Object.keys(await rig.hash('it')) })
+    }),
+  )
+  await rig.queued('it', 3)
+  isQueued.resolve()
+  await within(SOON_MS, Promise.all(leading))
+  expect(new Set(terms.map(({ owner }) => owner)).size).toBe(4)
+  for (const { owner, holders } of terms) expect(holders).toEqual([owner])
 })
