@@ -100,12 +100,13 @@ export class FairQueue implements QueuedWaiters {
 
   /** Ends a hold on the server. The server may then choose the next holder and its run. */
   endHold(ending: LoweredHold, reply: Reply<Released>): void {
-    const served = [...this.run.served]
-    const asked = { ...ending, most: this.#longestRun, served }
-    if (served.length === 0) {
-      this.inTurn.endHold(asked, reply)
+    const most = this.#longestRun
+    if (this.run.served.size === 0) {
+      this.inTurn.endHold(most === 0 ? ending : { ...ending, most }, reply)
       return
     }
+    const served = [...this.run.served]
+    const asked = { ...ending, most, served }
     this.inTurn.endHold(asked, {
       answered: (released) => {
         for (const owner of served) this.run.served.delete(owner)
@@ -116,6 +117,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   get #longestRun(): number {
+    if (this.places.size === 0) return 0
     const { server, watchdog } = this.#lock.services
     // Waiters do not use a reported grant then, but send a request of their own.
     if (server.confirm !== undefined || watchdog.hasStandIn) return 0
