@@ -63,7 +63,8 @@ export async function openMonitor(port, onLine) {
 
 /**
  * Judges fair locks by the lines of MONITOR. The order of arrivals is the order in which requests reached Redis, not
- * the order of the tickets. A grant is the write of an owner into the hash.
+ * the order of the tickets. A grant is the write of an owner into the hash. For a waiter that its client serves in a run,
+ * the grant is the release that lists this waiter as served.
  */
 export class FairJudge {
   /** Attempts that may wait, for all locks. */
@@ -103,6 +104,8 @@ export class FairJudge {
     const arg = (name) => words[3 + script.keys.length + script.args.indexOf(name)]
     const queue = this.#queueOf(lock)
     if (script === fair.release.script) {
+      const served = words.slice(3 + script.keys.length + script.args.indexOf('served'))
+      for (const [n, owner] of served.entries()) this.#serve(queue, owner, served.slice(n + 1))
       if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
     } else if (arg('ticket') === '') {
       // A request with a ticket is not the first request of its attempt. A request that does not wait has no place.
@@ -119,6 +122,19 @@ export class FairJudge {
     if (this.#granted.has(owner)) this.repeated += 1
     this.#granted.add(owner)
     this.#fresh = lock
+    this.grants += 1
+  }
+
+  /**
+   * Called for each waiter that its client served in a run, in their order. A release that is sent twice lists a waiter
+   * twice. A waiter of the same client that has given up may still be in the queue.
+   */
+  #serve(queue, owner, later) {
+    if (!queue.has(owner)) return
+    const [first] = queue.keys()
+    const isOther = first.split(':')[0] !== owner.split(':')[0]
+    if (first !== owner && (isOther || later.includes(first))) this.inversions += 1
+    queue.delete(owner)
     this.grants += 1
   }
 
