@@ -452,6 +452,7 @@ test('invalid options are refused, and the error shows the value', async () => {
   for (const redis of [7, 'http://x', 'a b', [], { cluster: [] }, { sentinels: [], name: 'a' }]) {
     refused({ redis }, /^redis/)
   }
+  refused({ redis: { sentinels: [{ host: 'h' }] } }, /^redis: `sentinels` needs `name`/)
   refused({ redis: { hots: 'redis-1' } }, /^redis: ioredis has no option `hots`/)
   refused({ maxEvent: 5 }, 'There is no option `maxEvent` here. There are: redis, key, maxEvents,')
   refused({ nameOf: 5 }, 'nameOf must be a function; got 5.')

@@ -88,7 +88,12 @@ function makeClient(redis: HistoryRedis, own: RedisOptions): HistoryClient {
 }
 
 function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions {
-  const { sentinels = [], tls } = options
+  const { sentinels = [], tls, name } = options
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      'redis: `sentinels` needs `name`, the name of the master that the Sentinels watch.',
+    )
+  }
   const byUrl = loginOf(sentinels[0])
   return {
     ...(byUrl.username && { sentinelUsername: byUrl.username }),
