@@ -61,8 +61,8 @@ const COUNTER_MS = 3_600_000
 
 /**
  * How long a call retries in an outage if the client has no `outageMs`, in milliseconds. A call
- * with `waitMs` retries for its `waitMs`, but for at least 5 s and at most `most`. A call without
- * `waitMs` retries for `without`, which is longer than a usual failover.
+ * with `waitMs` retries for this `waitMs`. The shortest time is 5 s, and the longest time is `most`.
+ * A call without `waitMs` retries for `without`, which is longer than a usual failover.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 

@@ -6,7 +6,7 @@ import type { Released } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import { clientOf } from './owner-id.ts'
 import { promised, type Reply } from './reply.ts'
-import type { LoweredHold } from './requests.ts'
+import { type LoweredHold, wholeRelease } from './requests.ts'
 
 interface NameOnLock {
   readonly rawName: string
@@ -104,7 +104,7 @@ export class PendingReleases {
     lower: (ending: LoweredHold, reply: Reply<Released>) => void,
   ): void {
     const send = (callMs: number) =>
-      promised<Released>((reply) => lower({ owner: of.owner, holds: 0, token: '', callMs }, reply))
+      promised<Released>((reply) => lower(wholeRelease(of.owner, callMs), reply))
     this.add({ send, of, untilMs, leaseMs })
   }
 

@@ -8,6 +8,9 @@ export interface Reply<A> {
   failed(failure: CallFailure): void
 }
 
+/** For a request whose outcome changes nothing for the client. */
+export const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
+
 /** Returns a promise for the outcome of one request. */
 export function promised<A>(send: (reply: Reply<A>) => void): Promise<A> {
   return new Promise((resolve, reject) => {

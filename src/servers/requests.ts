@@ -65,3 +65,8 @@ export interface LoweredHold {
   readonly listens?: boolean
   readonly callMs: number
 }
+
+/** Returns the request that ends every hold of an owner. */
+export function wholeRelease(owner: string, callMs: number): LoweredHold {
+  return { owner, holds: 0, token: '', callMs }
+}

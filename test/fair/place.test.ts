@@ -37,7 +37,7 @@ test('a grant by another client counts from the last answer, and ends with it', 
 test('a grant by a release of the same client counts from that release, even if the last answer is old', () => {
   const place = queuedPlace()
   nowMs = 5_000
-  place.onGrant(6, 'local', at(4_990))
+  place.onGrant(6, { releasedAt: at(4_990), reserved: 0 })
   expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(4_990), isWhole: false })
   // The same grant, reported again.
   place.onGrant(6)
@@ -49,7 +49,7 @@ test('a grant by a release of the same client counts from that release, even if 
 test('a newer grant by another client does not count from an earlier release', () => {
   const place = queuedPlace()
   nowMs = 5_000
-  place.onGrant(6, 'local', at(4_990))
+  place.onGrant(6, { releasedAt: at(4_990), reserved: 0 })
   place.onGrant(7)
   expect(claimOf(place)).toBeNull()
 })
@@ -58,7 +58,7 @@ test('a grant counts from the last answer if that answer is newer than the relea
   const place = queuedPlace(1_000)
   nowMs = 700
   place.queued({ lastToken: 5, ttlMs: 9_000, first: true }, at(600))
-  place.onGrant(6, 'local', at(500))
+  place.onGrant(6, { releasedAt: at(500), reserved: 0 })
   expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(600), isWhole: false })
 })
 
@@ -69,13 +69,13 @@ test.each([
 ])('a release grants the whole of a lease of %i ms to the same client: %s', (leaseMs, isWhole) => {
   const place = queuedPlace(leaseMs)
   nowMs = 100
-  place.onGrant(6, 'local', at(50))
+  place.onGrant(6, { releasedAt: at(50), reserved: 0 })
   expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(50), isWhole })
 })
 
 test('a grant keeps the number of its reserved tokens, even if the same grant is reported again', () => {
   const place = queuedPlace()
-  place.onGrant(9, 'local', at(5), 3)
+  place.onGrant(9, { releasedAt: at(5), reserved: 3 })
   place.onGrant(9)
   expect(claimOf(place)).toMatchObject({ token: 9, reserved: 3 })
   place.onGrant(12)

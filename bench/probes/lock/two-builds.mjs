@@ -3,7 +3,8 @@
 // `npm run build` in both checkouts, then `node bench/probes/lock/two-builds.mjs <other checkout>`.
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { aboutTheMachine, freePort, startProcess } from '../../support/support.mjs'
+import { startMasters } from '../../support/masters.mjs'
+import { aboutTheMachine, quantile } from '../../support/support.mjs'
 
 const args = process.argv.slice(2).filter((arg) => arg !== '--quick')
 const isQuick = process.argv.includes('--quick')
@@ -19,8 +20,7 @@ const modules = await Promise.all(
 )
 
 console.log(aboutTheMachine())
-const servers = []
-for (let n = 0; n < 3; n++) servers.push(await startProcess(await freePort()))
+const servers = await startMasters(3)
 const [{ url }] = servers
 const single = modules.map(({ Holdfast }) => new Holdfast({ redis: url }))
 const masters = servers.map((server) => server.url)
@@ -68,7 +68,7 @@ async function turn(lock, work, atOnce, ms) {
   return { cpu: (user + system) / calls, wall: ((performance.now() - startedAt) * 1_000) / calls }
 }
 
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
+const median = (values) => quantile(values, 0.5)
 
 for (const [name, [clients, open, work, atOnce]] of Object.entries(SCENARIOS)) {
   if (!name.startsWith(only)) continue

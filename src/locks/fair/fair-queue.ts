@@ -1,4 +1,3 @@
-import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
@@ -7,13 +6,13 @@ import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, NextHolder, Released } from '../../servers/answers.ts'
 import { CLAIM_MS, type RemoteFairLock } from '../../servers/fair-server.ts'
-import type { Reply } from '../../servers/reply.ts'
-import type { LoweredHold } from '../../servers/requests.ts'
+import { NO_REPLY, type Reply } from '../../servers/reply.ts'
+import { type LoweredHold, wholeRelease } from '../../servers/requests.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { FairRun } from './fair-run.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import type { Place } from './place.ts'
+import type { OwnRelease, Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
@@ -80,7 +79,7 @@ export class FairQueue implements QueuedWaiters {
   onOwnRelease(following: NextHolder, releasedAt?: Moment): void {
     const { owner, token, run = [] } = following
     this.run.start(following)
-    this.onGrant(owner, token, 'local', releasedAt, run.length)
+    this.onGrant(owner, token, { releasedAt, reserved: run.length })
   }
 
   passOn(hold: Hold): { waiter: Waiter; following: Hold } | null {
@@ -127,20 +126,13 @@ export class FairQueue implements QueuedWaiters {
   /**
    * Called when a message or the answer to a release reports that this owner id has the lock.
    *
-   * @param releasedAt when this client sent the release that made the grant; undefined if unknown
-   * @param reserved how many tokens below `token` the grant has reserved
+   * @param byRelease the release of this client that made the grant; undefined for other grants
    */
-  onGrant(
-    owner: string,
-    token: number,
-    path?: AcquirePath,
-    releasedAt?: Moment,
-    reserved?: number,
-  ): void {
+  onGrant(owner: string, token: number, byRelease?: OwnRelease): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.onGrant(token, path, releasedAt, reserved)
+      place.onGrant(token, byRelease)
       // If the last answer about this place is too old, the waiter must send a request first. In a
       // long queue, a heartbeat then refreshes many places, so that the next waiters need no such
       // request.
@@ -200,8 +192,7 @@ export class FairQueue implements QueuedWaiters {
   #removeServed(): void {
     const [owner] = this.run.served
     if (owner === undefined) return
-    const ending = { owner, holds: 0, token: '', callMs: CLAIM_MS } as const
-    this.endHold(ending, { answered: () => {}, failed: () => {} })
+    this.endHold(wholeRelease(owner, CLAIM_MS), NO_REPLY)
   }
 
   /**

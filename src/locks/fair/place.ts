@@ -11,6 +11,14 @@ import type { Waiter } from '../../waiting/waiter.ts'
  */
 export const LEAST_LEFT = 0.25
 
+/** A release of this client that granted the lock to another waiter of this client. */
+export interface OwnRelease {
+  /** When the client sent the release; undefined if unknown. */
+  readonly releasedAt: Moment | undefined
+  /** How many tokens below its own token the grant has reserved. */
+  readonly reserved: number
+}
+
 /** A grant that the waiter can use without a request. */
 interface KnownGrant {
   readonly token: number
@@ -87,15 +95,12 @@ export class Place {
     }
   }
 
-  /**
-   * @param releasedAt when this client sent the release that made the grant; undefined if unknown
-   * @param reserved how many tokens below `token` the grant has reserved
-   */
-  onGrant(token: number, path: AcquirePath = 'granted', releasedAt?: Moment, reserved = 0): void {
-    this.#path = path
+  /** @param byRelease the release of this client that made the grant; undefined for other grants */
+  onGrant(token: number, byRelease?: OwnRelease): void {
+    this.#path = byRelease === undefined ? 'granted' : 'local'
     if (token > this.#token) {
-      this.#releasedAt = releasedAt
-      this.#reserved = reserved
+      this.#releasedAt = byRelease?.releasedAt
+      this.#reserved = byRelease?.reserved ?? 0
     }
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()

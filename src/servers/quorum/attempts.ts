@@ -3,8 +3,8 @@ import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import { promised, type Reply } from '../reply.ts'
-import type { LoweredHold } from '../requests.ts'
+import { NO_REPLY, promised, type Reply } from '../reply.ts'
+import { type LoweredHold, wholeRelease } from '../requests.ts'
 import { AttemptRequest, type AttemptServer, OwnerAttempts } from './attempt-request.ts'
 import type { MasterSettings } from './master-settings.ts'
 
@@ -12,9 +12,6 @@ import type { MasterSettings } from './master-settings.ts'
 const PAUSE_MS = 50
 
 type Release = (keys: LockKeys, ending: LoweredHold, reply: Reply<Released>) => void
-
-/** Ignores the outcome, because a failed release is repeated later. */
-const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
 
 /** The owner ids of one client that hold, or may hold, locks on one master. */
 export class Attempts {
@@ -117,7 +114,7 @@ export class Attempts {
     if (attempt.pending > 0 && attempt.endings === 0 && fromMs === 0) {
       // Sends the release directly after the acquisition. If this release fails, another follows
       // later.
-      this.lower(keys, whole(owner, this.#callMs), NO_REPLY)
+      this.lower(keys, wholeRelease(owner, this.#callMs), NO_REPLY)
     } else {
       if (attempt.pending > 0) {
         this.#releases.started()
@@ -200,7 +197,7 @@ export class Attempts {
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(attempt.fromMs, leastFromMs)
     const send = (callMs: number) =>
-      promised<Released>((reply) => this.#free(keys, whole(owner, callMs), reply))
+      promised<Released>((reply) => this.#free(keys, wholeRelease(owner, callMs), reply))
     const of = { rawName: keys.lock, owner }
     this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
@@ -210,9 +207,4 @@ export class Attempts {
     if (whyDown === undefined) this.#lower(keys, ending, reply)
     else queueMicrotask(() => reply.failed(whyDown))
   }
-}
-
-/** Returns the release of the whole hold of an owner id. An owner id has one hold, so no token is needed. */
-function whole(owner: string, callMs: number): LoweredHold {
-  return { owner, holds: 0, token: '', callMs }
 }

@@ -11,8 +11,8 @@ import type {
   RemotePermits,
 } from '../permit-server.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
-import { type Reply, replyWith } from '../reply.ts'
-import type { LoweredHold } from '../requests.ts'
+import { NO_REPLY, type Reply, replyWith } from '../reply.ts'
+import { type LoweredHold, wholeRelease } from '../requests.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { changeRecord, type OpenRecord } from './open-record.ts'
@@ -49,9 +49,7 @@ class RecordPermits implements RemotePermits {
   }
 
   stopWaiting(): void {
-    const { callMs } = this.#client
-    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs }
-    this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
+    this.giveBack(wholeRelease('', this.#client.callMs), true, NO_REPLY)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {

@@ -8,7 +8,7 @@ import type {
   WaitingAttempt,
 } from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
-import type { LoweredHold, Reentry } from '../requests.ts'
+import { type LoweredHold, type Reentry, wholeRelease } from '../requests.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { countsForMs, WAITING_MS } from '../waiting-time.ts'
@@ -62,7 +62,7 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
-    const ending = { owner, holds: 0, token: '', callMs } as const
+    const ending = wholeRelease(owner, callMs)
     const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
     return kind === 'freed'
   }

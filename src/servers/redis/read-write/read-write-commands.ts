@@ -14,7 +14,7 @@ import type {
   WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
-import type { LoweredHold, Reentry } from '../../requests.ts'
+import { type LoweredHold, type Reentry, wholeRelease } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
@@ -125,7 +125,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
-    const ending = { owner, holds: 0, token: '', callMs } as const
+    const ending = wholeRelease(owner, callMs)
     const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
     return kind === 'freed'
   }

@@ -9,8 +9,8 @@ import type {
   Remembered,
   RemotePermits,
 } from '../../permit-server.ts'
-import type { Reply } from '../../reply.ts'
-import type { LoweredHold } from '../../requests.ts'
+import { NO_REPLY, type Reply } from '../../reply.ts'
+import { type LoweredHold, wholeRelease } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { permitKeys, requestKey } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
@@ -76,8 +76,7 @@ class RedisPermits implements RemotePermits {
   }
 
   stopWaiting(): void {
-    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs: LEAVE_MS }
-    this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
+    this.giveBack(wholeRelease('', LEAVE_MS), true, NO_REPLY)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
