@@ -66,7 +66,7 @@ export interface HoldfastEvents {
   acquired: (event: HoldEvent & { readonly waitedMs: number }) => void
   /** The last acquisition of a hold was released. */
   released: (event: HoldEvent) => void
-  /** A call found that another owner holds the lock, and begins to wait. */
+  /** A call cannot acquire the lock at once and begins to wait, usually because another owner holds the lock. */
   wait: (event: { readonly name: string }) => void
   /** One request has renewed the leases of one or more holds; `holds` is their number. */
   renewed: (event: { readonly holds: number }) => void

@@ -72,7 +72,7 @@ if not held then
   end
   local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
-    -- No holder is alive, so this acquisition creates a new lock.
+    -- No holder is alive, so the lock is free. A grant sets a new expiry.
     mode = false
   end
   local place = placeOf(keys, client, owner, beside)

@@ -53,7 +53,7 @@ end
 if not held then
   -- The owner may have waited under its own name instead of the name of its client.
   local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
-  -- The owner that left may have been the first waiter, so the script wakes the next waiter.
+  -- The first waiter may have left, so the script wakes the next waiter.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end

@@ -120,7 +120,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.receive(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // If the answer cannot be sent, the requester does not count these owners.
+      // If the answer cannot be sent, the requester does not learn that the owners in `heard` were asked.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }

@@ -31,8 +31,9 @@ export interface ConnectedServer {
    */
   readonly everUp: boolean
   /**
-   * Calls `onUp` after each new connection, even if it leads to another server. A server in memory
-   * calls `onUp` after an outage. The returned function removes the callback.
+   * Calls `onUp` after each new connection, even if it leads to another server. A cluster also calls
+   * `onUp` if keys may be missing or at another node. A server in memory calls `onUp` after an outage.
+   * The returned function removes the callback.
    */
   onUp(onUp: () => void): () => void
   connect(): void

@@ -103,8 +103,8 @@ export interface RemoteLock {
   peek(callMs: number): Promise<HolderFacts>
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onHint` with each hint about the lock, and with {@link MISSED} once after the
-   * subscription begins.
+   * Calls `onHint` with each hint about the lock. Calls it with {@link MISSED} when the subscription
+   * begins, and each time after hints may have been missed.
    */
   listen(onHint: (hint: Hint) => void): Subscription
 }

@@ -146,7 +146,7 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // Names the owner if there are several holders, because the token does not identify one of them.
+  // Names the owner if the kind has no tokens, or if one token cannot identify one of several holders.
   if (viewOf(kind).hasFence === false || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

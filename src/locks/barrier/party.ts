@@ -124,8 +124,8 @@ export class Party {
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
-    // The server refuses the request after `callMs`. So a late request cannot arrive after the
-    // lease of a newer request has ended.
+    // The server refuses this request after `callMs`, and the lease of a newer request ends later.
+    // So a delayed request cannot make the party arrive again after that lease.
     const callMs = Math.min(this.#budget.callMs, leaseMs)
     this.#unanswered += 1
     try {

@@ -80,7 +80,8 @@ export class FairWaiter extends LocalWaiter {
   }
 
   /**
-   * Uses a reported grant without another request, if that is safe.
+   * Uses a reported grant without waiting for another answer, if that is safe. May send a request
+   * that confirms the grant.
    *
    * @returns true if the waiter has the lock
    */

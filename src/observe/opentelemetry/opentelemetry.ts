@@ -22,10 +22,10 @@ export interface InstrumentOptions {
    */
   meterProvider?: MeterProvider | undefined
   /**
-   * Returns the attribute `holdfast.lock.name` for the name of a lock. Your function should return a
-   * group of names, such as `order` for `order:1001`. Without a function, spans and metrics lack the attribute. If the
-   * function returns undefined or throws, the spans and metrics of the lock lack the attribute.
-   * Metrics use the first 100 names, and `other` for all later names.
+   * Returns the attribute `holdfast.lock.name` for the name of a lock. Your function should return
+   * the name of a group of locks, such as `order` for `order:1001`. If the function is missing,
+   * returns undefined or throws, the spans and metrics of the lock lack the attribute. Metrics use
+   * the first 100 different results, and `other` for each later new result.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** False to create no spans. True by default. */

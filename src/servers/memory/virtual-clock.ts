@@ -104,7 +104,7 @@ export class VirtualClock implements Clock {
 
   /**
    * Moves the time by `ms` milliseconds. Each timer that is due runs at its time, in order. Before
-   * the next timer runs, all work of the previous timer is done.
+   * the next timer runs, the clock waits until the work of the previous timer seems to be done.
    */
   advance(ms: number): Promise<void> {
     this.#stuck.advanced()

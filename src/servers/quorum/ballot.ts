@@ -35,7 +35,7 @@ export abstract class Ballot<M, A> {
   /**
    * Requests all votes at once.
    *
-   * @param graceFactor multiplies the wait after `nearly`
+   * @param graceFactor multiplies the wait for more votes after the decision `nearly`
    */
   start(graceFactor = 1): void {
     this.#graceFactor = graceFactor

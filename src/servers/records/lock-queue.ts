@@ -83,7 +83,7 @@ export function removeFromQueue(queue: LockQueue, owner: string): void {
 
 /**
  * Keeps the places of a client until `mark.untilMs`. Also removes the expired marks of other
- * clients, and the claim windows of owners that do not wait.
+ * clients, and the times to confirm a grant (claim windows) of owners that left the queue.
  */
 export function setMark(queue: LockQueue, client: string, mark: ClientMark, now: number): void {
   queue.marks[client] = mark

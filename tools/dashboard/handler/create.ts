@@ -86,7 +86,7 @@ const TIMES: Times = {
   gapMs: 400,
 }
 
-/** @internal Makes a dashboard for the inspection that `open` returns. Tests pass other times. */
+/** @internal Makes a dashboard for the inspection that `open` returns. Tests shorten the times. */
 export function createDashboard(
   open: () => Promise<Inspection>,
   { authorize, release = false, onRelease }: AccessOptions,

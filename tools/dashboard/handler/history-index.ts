@@ -48,16 +48,14 @@ interface KeptLoss {
   readonly loss: Loss
 }
 
-/** The facts about one entry with which the index can drop the entry. */
+/** The facts about one entry that the index needs to drop the entry later. */
 interface KeptEntry {
   readonly named: NameHistory
   readonly client: string
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /**
-   * The list in the index that contains this entry as a loss. Undefined if the entry is not a loss.
-   */
+  /** The list of losses, timeouts or aborted calls with this entry. Undefined if no list has it. */
   readonly losses: KeptLoss[] | undefined
 }
 

@@ -65,8 +65,8 @@ export interface RowWaiter {
   readonly since: number | null
   readonly isDead: boolean
   /**
-   * The access that the waiter requests: `read`, `write` or, for example, `2 permits`. Null if the
-   * kind has only one access, or if the access is unknown.
+   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
+   * `2 permits`. Null for other kinds with only one access, or if the access is unknown.
    */
   readonly wants: string | null
   /** When the client of the waiter last reported itself. Null if unknown. */
