@@ -35,7 +35,7 @@ export interface DashboardOptions extends PlaceOptions, AccessOptions {
  * app.use('/locks', login, dashboard.node)
  * ```
  *
- * @throws `InvalidArgumentError` for an invalid option
+ * @throws `InvalidArgumentError` for invalid servers, and for an invalid `authorize` or `release`
  */
 export function newDashboard(options: DashboardOptions): Dashboard {
   const { authorize, release = false } = options

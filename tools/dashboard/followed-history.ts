@@ -26,12 +26,15 @@ export interface HistoryOptions {
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/** After each part of this many entries, the first read lets the event loop do other work. */
+/**
+ * While the existing entries are indexed, the event loop may do other work after each part of this
+ * many entries.
+ */
 const ENTRIES_OF_TURN = 500
 
 /**
- * Follows the history while viewers request it. Reads the existing entries at the start, and then
- * only new entries.
+ * Follows the history while viewers request it. Reads the newest existing entries at each start,
+ * and then only new entries.
  */
 export class FollowedHistory {
   readonly #options: HistoryOptions

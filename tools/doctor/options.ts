@@ -49,7 +49,7 @@ export interface DoctorOptions {
   readonly ignored: ReadonlySet<string>
 }
 
-/** @throws `InvalidArgumentError` for invalid options, with the given value */
+/** @throws `InvalidArgumentError` for invalid options */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -57,8 +57,8 @@ export interface WaiterRow {
    */
   readonly isDead: boolean
   /**
-   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
-   * `2 permits`. Null for other kinds with only one access, or if the access is unknown.
+   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example, `2
+   * permits`. Null for a lock or an election, or if the access is unknown.
    */
   readonly wants: string | null
 }

@@ -4,7 +4,7 @@ export interface Measured {
   readonly code: string
   /** The measured action, as the report prints it. */
   readonly what: string
-  /** The duration of each step, in milliseconds. */
+  /** The measured durations, in milliseconds. */
   readonly samplesMs: readonly number[]
 }
 
@@ -23,14 +23,20 @@ export interface BenchTerms {
  */
 type Step = () => Promise<number | undefined>
 
-/** A measurement ends after this many steps, so that a fast server is not kept busy for long. */
+/**
+ * A measurement ends at the latest after this many measured steps, so that a fast server is not
+ * kept busy for long.
+ */
 const MOST_STEPS = 2_000
-/** The pause between two steps, in milliseconds, so that the server has time for other clients. */
+/**
+ * The pause between two steps, in milliseconds, so that the server has time for other clients.
+ * Node.js waits for at least 1 ms.
+ */
 const PAUSE_MS = 0.5
 
 /**
- * Runs all measurements, one after the other, and yields the result of each. Each measurement gets
- * an equal part of `seconds`.
+ * Runs the measurements one after the other until the signal aborts, and yields the result of each.
+ * Each measurement gets an equal part of `seconds`.
  */
 export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
   const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const

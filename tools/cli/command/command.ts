@@ -8,13 +8,13 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   /**
-   * Returns a signal that aborts on Ctrl-C, on SIGTERM, or when the reader of `out` stops reading.
-   * After this call, the first Ctrl-C does not end the program.
+   * Returns a signal that aborts on Ctrl-C, on SIGTERM, or if `out` fails, for example because its
+   * reader has ended. After this call, the first Ctrl-C does not end the program.
    */
   interrupted(): AbortSignal
   /**
    * Asks the user a question. Resolves with the typed text, or with '' if the user typed nothing.
-   * Undefined without a terminal.
+   * Undefined if stdin or stderr is not a terminal.
    */
   readonly prompt?: ((question: string) => Promise<string>) | undefined
 }

@@ -38,7 +38,7 @@ export interface ServeOptions {
   readonly historyKey: string
 }
 
-/** @throws `InvalidArgumentError` for invalid options, with the given value */
+/** @throws `InvalidArgumentError` for invalid options */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -3,8 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type SessionFetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users who know the token. A request for the printed address stores the token in a cookie
- * of the browser. Later requests send the cookie, so their addresses need no token.
+ * Admits users who know the token. The reply to the printed address stores the token in a cookie of
+ * the browser. Later requests send the cookie, so their addresses need no token.
  */
 export interface Session {
   readonly token: string
@@ -12,7 +12,7 @@ export interface Session {
 }
 
 /**
- * @param name the name of the cookie. Each port needs another name, because a browser sends a
+ * @param name the name of the cookie. Each port needs its own name, because a browser sends a
  * cookie to all ports of a host
  */
 export function newSession(fetch: SessionFetch, name: string): Session {

@@ -32,9 +32,9 @@ export const history: Command = {
 }
 
 /**
- * Returns the first server that has entries of the history, or undefined if no server has entries.
- * Throws if a server failed and no server has entries. With several masters, any master may have
- * the history.
+ * Returns the first server that has entries of the history. Without such a server, rejects if a
+ * server failed, and otherwise returns undefined. With several masters, any master may have the
+ * history.
  */
 async function whereItIs({
   where,

@@ -43,7 +43,7 @@ export interface HistoryCommandOptions {
   readonly json: boolean
 }
 
-/** @throws `InvalidArgumentError` for invalid options, with the given value */
+/** @throws `InvalidArgumentError` for invalid options */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

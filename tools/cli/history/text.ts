@@ -23,7 +23,8 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
     details.push(`waited for ${duration(waitedMs)}`)
   }
   if (path !== null) details.push(path)
-  // The message of an outage also says what to do, so only its first sentence is printed.
+  // Only the first sentence of a reason is printed, because the message of an outage also says what
+  // to do.
   if (reason !== null) details.push(escaped(reason.replace(/\. .*/s, '')))
   if (stalledMs !== null) details.push(`its event loop was blocked for ${duration(stalledMs)}`)
   return details

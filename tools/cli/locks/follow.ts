@@ -8,8 +8,8 @@ export interface View {
   /** The locks that are held or waited for. */
   readonly rows: readonly LockRow[]
   /**
-   * The reason why a server did not answer, or null if all servers answered. If a server did not
-   * answer, `rows` are the rows of the previous view.
+   * Why the locks could not be read; null if they were read. After a failure, `rows` are the rows
+   * of the previous view.
    */
   readonly failure: string | null
 }
@@ -28,10 +28,10 @@ const SCAN_MS = 5_000
 const SCAN_SHARE = 10
 
 /**
- * Yields a view of the known locks after each `intervalMs`, until the signal aborts. Scans for new
+ * Yields a view of the known locks about every `intervalMs`, until the signal aborts. Scans for new
  * locks less often.
  *
- * @returns rejects if the first request fails; later views report an outage as `failure`
+ * @returns rejects if the first scan fails; later views report an outage as `failure`
  */
 export async function* follow(
   inspection: Inspection,
@@ -58,7 +58,8 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of inspection.list({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // These rows are stored at once, because a read during the scan may find newer rows.
+          // Stores these rows at once. If it stored them after the scan, they could replace newer
+          // rows of a read during the scan.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
@@ -68,8 +69,8 @@ export async function* follow(
           await read([...known.keys()])
           yield view()
         }
-        // A scan misses a lock that was free for a moment. So the known locks that the scan missed
-        // are read again.
+        // A scan may miss a lock that was free for a moment. So the known locks that the scan
+        // missed are read again.
         if (missing.size > 0) await read([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))

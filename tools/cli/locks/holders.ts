@@ -36,7 +36,7 @@ export function leaseText({ holders }: LockRow): string {
   return duration(Math.max(...holders.map(({ ttlMs }) => ttlMs as number)))
 }
 
-/** Returns how long the oldest hold has lasted, or `-` if this is not known. */
+/** Returns the longest known age of a hold, or `-` if no age is known. */
 export function ageText({ holders }: LockRow): string {
   const ages = holders.flatMap(({ ageMs }) => ageMs ?? [])
   return ages.length === 0 ? '-' : duration(Math.max(...ages))

@@ -32,7 +32,7 @@ const WHY: Readonly<Record<LeakCode, string>> = {
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
- * @param name the printed name of the lock
+ * @param name the printed name of the lock, or the key if the leak has no lock
  * @param options the options that name the servers; the printed commands contain them
  */
 export function reportOf(leak: Leak, name: string, options: string): LeakReport {

@@ -25,8 +25,8 @@ export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyP
 export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
 
 /**
- * Compares two rows for the table. Locks with most waiters come first, then held locks before free
- * locks, then by name.
+ * Compares two rows for the table. Locks with the most waiters come first, then held locks before
+ * free locks, then by name.
  */
 export function byWeight(a: LockRow, b: LockRow): number {
   const held = (row: LockRow) => (row.state === 'free' ? 0 : 1)

@@ -7,8 +7,8 @@ export interface ReleaseResult extends Forced {
   readonly name: string
   readonly key: string
   /**
-   * The holder that should lose the lock. The first current holder if this holder was not found, or
-   * if its token differs. Null if the lock was free from the start.
+   * The holder that should lose the lock. The first current holder if the given owner was not
+   * found, or if the given token is not the last token. Null if the lock was free from the start.
    */
   readonly holder: HolderRow | null
   /** The last token before the release. Null if the lock has no known token. */
@@ -16,8 +16,8 @@ export interface ReleaseResult extends Forced {
 }
 
 /**
- * Returns the text that the command prints before it asks for confirmation: the holder, the next
- * waiter, and the consequences.
+ * Returns the text that the command prints before a release by force: the holder, the next waiter,
+ * and the consequences.
  *
  * @param permit the id of the only permit to take; undefined to take all permits of the holder
  */

@@ -14,8 +14,8 @@ export interface ReleaseQuestion {
   readonly owner: string | undefined
   readonly reason: string | undefined
   /**
-   * The longest wait until none of the holders holds the lock, in milliseconds. Undefined for no
-   * wait.
+   * The longest wait until none of the asked holders holds the lock, in milliseconds. Undefined for
+   * no wait.
    */
   readonly waitMs: number | undefined
 }
@@ -38,7 +38,7 @@ interface ReleaseAnswer {
  */
 const LOOK_MS = { first: 50, longest: 1_000 }
 
-/** Asks the holders of a lock to release it. @returns the exit code */
+/** Asks the holders of a lock to release it, and prints the outcome. @returns the exit code */
 export async function requestRelease(
   inspection: Inspection,
   asking: ReleaseQuestion,

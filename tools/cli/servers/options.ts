@@ -5,7 +5,7 @@ import { wholeNumber } from '../command/arguments.ts'
 
 export { isUrl, WHERE_USAGE } from '../../servers/where.ts'
 
-/** The options of every command that looks at locks. */
+/** The options that all commands in `locks/` share. */
 export const LOOK_OPTIONS = {
   ...WHERE_OPTIONS,
   'key-prefix': { type: 'string', default: '' },

@@ -4,7 +4,8 @@ import { EXIT, type Terminal } from '../command/command.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
 /**
- * Opens an inspection of the servers for `work`, and closes it afterwards.
+ * Opens an inspection of the servers for `work`, and closes it afterwards. After `work`, prints
+ * which servers cannot be reached.
  *
  * @returns the exit code of `work`. If `work` fails because a server does not answer, or refuses a
  * request, prints the reason and returns `EXIT.failed`

@@ -16,7 +16,7 @@ import { Table } from './table.ts'
 export interface ReleaseEvent {
   /** The key of the lock, with its prefix. */
   readonly key: string
-  /** The holder that should lose the lock: `<clientId>:<owner>`. */
+  /** The holder that should lose the lock: the owner id, or the id of one permit. */
   readonly owner: string
   /** The token that the page showed. Null if the page showed no token. */
   readonly token: number | null
@@ -30,8 +30,8 @@ export interface ReleaseEvent {
 /** The users of the dashboard and their rights. */
 export interface AccessOptions {
   /**
-   * Returns the rights for a request. Called for every request, and every few minutes for a page
-   * that stays open.
+   * Returns the rights for a request. Called for every valid request, and every few minutes for a
+   * page that stays open.
    *
    * @param request the request with the whole path; its headers contain the cookies
    * @param context the second argument of `fetch`; with `node`, the request of Node.js, which your
@@ -46,7 +46,8 @@ export interface AccessOptions {
   readonly release?: boolean | undefined
   /**
    * Called after each permitted request to release by force, for your own log, even if nothing was
-   * released. Not called if the outcome is unknown. Errors of the function are ignored.
+   * released. Not called for an invalid request, or if the outcome is unknown. An error that the
+   * function throws is ignored.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }

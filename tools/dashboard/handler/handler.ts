@@ -116,10 +116,7 @@ async function answer(route: Route, parts: Parts, asked: DashboardRequest): Prom
   }
 }
 
-/**
- * Runs `work`, but rejects as soon as the signal aborts. Otherwise a request to a server that hangs
- * could last forever.
- */
+/** Runs `work`, but rejects as soon as the signal aborts, even if a server hangs. */
 function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -177,8 +174,9 @@ async function past({ past }: Parts, { query }: DashboardRequest): Promise<Respo
 }
 
 /**
- * Releases the lock by force only if the given owner still holds it. If a token is given, the hold
- * must have this token, so a repeated request has no further effect.
+ * Releases the lock by force only if the given owner still holds it. Usually, a given token must
+ * also be the last token of the lock, so that a repeated request does not end a later hold. Then
+ * reads the lock again for all viewers.
  */
 async function releaseHolder(
   parts: Parts,

@@ -24,7 +24,7 @@ export const HISTORY_LIMITS: HistoryLimits = { mostEntries: 50_000, mostBytes: 3
 const ENTRY_BYTES = 500
 /** The estimated memory of one character, in bytes. */
 const CHAR_BYTES = 2
-/** Labels and reasons of other processes are cut to this many characters. */
+/** Longer labels and reasons are cut to this many characters. */
 const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
@@ -60,14 +60,17 @@ interface KeptEntry {
 }
 
 /**
- * Indexes the newest entries of a history by lock name. So an answer about one lock reads only the
- * holds and waits of this lock.
+ * Indexes the newest entries of a history by lock name. So an answer about one lock need not read
+ * the holds and waits of other locks.
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
   /** The holds and waits of each lock name. All entries of a lock share one copy of its name. */
   readonly #named = new Map<string, NameHistory>()
-  /** For each client: the number of its kept entries, and the time of its latest event. */
+  /**
+   * For each client: the number of its kept entries, and the time of the latest event that it
+   * recorded.
+   */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
   /** For each owner: the number of its kept holds. */
   readonly #owners = new Map<string, number>()
@@ -136,7 +139,10 @@ export class HistoryIndex {
     })
   }
 
-  /** Returns the waits and losses in this time span, and the locks with the longest waits. */
+  /**
+   * Returns the waits and losses in the time span of the question, and the locks with the longest
+   * waits. Ignores `filter`.
+   */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -240,7 +246,9 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** Cuts a long text. The result is a copy, because a slice would keep the whole text in memory. */
+/**
+ * Cuts a long text. The cut text is a copy, because a slice would keep the whole text in memory.
+ */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

@@ -1,15 +1,15 @@
 import { holdViewOf } from '../../kinds/all.ts'
 import type { Span } from './spans.ts'
 
-/** The holds of one lock, in the order in which they began. */
+/** The newest holds of one lock, usually in the order in which they began. */
 export interface Lane {
   readonly key: string
   readonly spans: readonly Span[]
 }
 
 /**
- * A lane that computes its spans only when the lane is drawn. Only the lanes of the locks that were
- * held for longest are drawn.
+ * A lane that may compute its spans only when it is drawn, because only the lanes of the locks that
+ * were held for longest are drawn.
  */
 export interface TimedLane {
   readonly key: string
@@ -21,7 +21,7 @@ export interface TimedLane {
   spans(): readonly Span[]
 }
 
-/** A lost hold, a call that got no lease, or a gap in the history. */
+/** A lost or forced hold, a call that got no lease, or a gap in the history. */
 export interface Loss {
   readonly key: string
   readonly at: number
@@ -42,8 +42,8 @@ interface Waits {
 
 export interface Past {
   /**
-   * `history`: all recorded holds, and other holds that the dashboard saw. `poll`: only holds that
-   * the dashboard saw while it had viewers.
+   * `history`: recorded holds, and other holds that the poll saw. `poll`: only holds that the poll
+   * saw.
    */
   readonly source: 'history' | 'poll'
   /** Why the history cannot be read; null if it can be read, or if there is no history. */
@@ -54,11 +54,11 @@ export interface Past {
   readonly lanes: readonly Lane[]
   /** The number of locks that were held in the time span of the question. */
   readonly lockCount: number
-  /** The durations of the waits that ended. Null without a history. */
+  /** The waits that ended with the lock or with a timeout. Null if `source` is `poll`. */
   readonly waits: Waits | null
-  /** The locks with the longest waits. Null without a history. */
+  /** The locks with the longest waits. Null if `source` is `poll`. */
   readonly contended: readonly (Waits & { readonly key: string })[] | null
-  /** The newest losses, the newest first. Null without a history. */
+  /** The newest losses, the newest first. Null if `source` is `poll`. */
   readonly losses: readonly Loss[] | null
 }
 
@@ -68,7 +68,8 @@ export interface PastQuestion {
   /** The only lock that the question is about. Null for all locks. */
   readonly key: string | null
   /**
-   * The question is only about locks with this text in their names. An empty text means all locks.
+   * If `key` is null, only the lanes of locks with this text in their names are wanted. An empty
+   * text means all locks.
    */
   readonly filter: string
 }
@@ -100,7 +101,7 @@ export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lock
 }
 
 /**
- * Joins the two lanes of each lock that has both recorded holds and seen holds.
+ * Returns all lanes. Joins the two lanes of a lock that has both recorded holds and seen holds.
  *
  * @param seen the holds that only the poll saw
  */

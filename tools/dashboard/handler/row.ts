@@ -2,7 +2,7 @@ import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../../inspection
 import { candidateLabel } from '../../inspection/owner-ids.ts'
 import { viewOf } from '../../kinds/all.ts'
 
-/** The most holders in a row of the table. The detail of the lock has more holders. */
+/** The most holders in a row of the table. The detail of the lock may have more holders. */
 const HOLDERS_OF_ROW = 3
 
 /** The most holders in a detail. Further holders are only counted. */
@@ -17,9 +17,9 @@ const WAITERS_OF_DETAIL = 200
 const SAME_MOMENT_MS = 1_000
 
 /**
- * One holder. All times are moments in milliseconds since 1970, by the clock of the dashboard.
- * Unlike durations, moments do not change with time. So the row is sent again only after a real
- * change.
+ * One holder. All times except `leaseMs` are moments in milliseconds since 1970, by the clock of
+ * the dashboard. Unlike durations, moments do not change with time. So the row is sent again only
+ * after a real change.
  */
 export interface RowHolder {
   readonly owner: string
@@ -65,8 +65,8 @@ export interface RowWaiter {
   readonly since: number | null
   readonly isDead: boolean
   /**
-   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
-   * `2 permits`. Null for other kinds with only one access, or if the access is unknown.
+   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example, `2
+   * permits`. Null for a lock or an election, or if the access is unknown.
    */
   readonly wants: string | null
   /** When the client of the waiter last reported itself. Null if unknown. */

@@ -15,8 +15,8 @@ const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
 /**
- * If two looks compute starts that differ by less than this, in milliseconds, they saw the same
- * hold. A greater difference means another hold.
+ * If a later look computes a start that is later by at least this, in milliseconds, the look saw
+ * another hold.
  */
 const SAME_HOLD_MS = 1_000
 

@@ -18,7 +18,7 @@ export interface Span {
   readonly label: string | null
   /** The kind of the hold. A fair lock counts as a lock. */
   readonly kind: KindName
-  /** The fencing token. Null if the token is unknown. */
+  /** The token of the hold. Null if the token is unknown. */
   readonly token: number | null
   readonly from: number
   /**
@@ -79,14 +79,15 @@ export interface Knowledge {
 }
 
 /**
- * The time of an entry is at most this much too late, in milliseconds. An entry may reach Redis
- * late.
+ * The time of an entry is assumed to be at most this much too late, in milliseconds. An entry may
+ * reach Redis late.
  */
 const INEXACT_MS = 2_000
 
 /**
- * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
- * next hold that cannot exist at the same time as this hold.
+ * Sorts the holds of one name by their tokens, or by their starts if a token is unknown. Sets
+ * `nextFrom` of each hold to the start of the next hold that cannot exist at the same time as this
+ * hold.
  */
 export function sortAndLink(holds: TimelineHold[]): void {
   holds.sort(inOrder)
@@ -105,8 +106,8 @@ export function sortAndLink(holds: TimelineHold[]): void {
 }
 
 /**
- * Compares two holds by their tokens. Readers have the same token as the writer before them, so
- * readers come after this writer.
+ * Compares two holds by their tokens, and then by their starts. Readers have the same token as the
+ * writer before them, so readers come after this writer.
  */
 function inOrder(a: TimelineHold, b: TimelineHold): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token

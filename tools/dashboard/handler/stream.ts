@@ -29,8 +29,7 @@ const RETRY_MS = 2_000
  * previous message. So a slow viewer gets fewer messages with more changes, and no messages pile up
  * in memory.
  *
- * @param seen the last id that the viewer received, on this stream or an earlier stream; null for a
- * new viewer
+ * @param seen the last id that the viewer received on an earlier stream; null for a new viewer
  * @param onEnd called once, when the stream ends for any reason
  */
 export function newStream(

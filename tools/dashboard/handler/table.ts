@@ -49,8 +49,8 @@ export interface Status {
 }
 
 /**
- * The changes since a version, as JSON texts. Each text is made only once, because all viewers
- * receive the same text.
+ * The changes since a version: rows as JSON texts, and keys of removed rows. Each text is made only
+ * once, because all viewers receive the same text.
  */
 export interface Changes {
   readonly version: number
