@@ -26,10 +26,7 @@ export interface HistoryOptions {
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/**
- * While the existing entries are indexed, the event loop may do other work after each part of this
- * many entries.
- */
+/** Each time this many existing entries are indexed, the event loop may do other work. */
 const ENTRIES_OF_TURN = 500
 
 /**

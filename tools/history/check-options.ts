@@ -13,8 +13,8 @@ export function assertOptions(options: unknown, caller: string, known: readonly 
 }
 
 /**
- * @throws `TypeError` if `new Holdfast()` rejects this `redis`, with the message of `new
- * Holdfast()`
+ * @throws `TypeError` if `new Holdfast()` rejects this `redis`, with the reason that
+ * `new Holdfast()` gives
  */
 export function assertRedis(redis: HistoryRedis): void {
   try {

@@ -28,8 +28,8 @@ const EVENTS = [
 export type HistoryEvent = (typeof EVENTS)[number]
 
 /**
- * One entry of the history. A field is null if its value is unknown, or if the event does not have
- * the field.
+ * One entry of the history. A field is null or empty if its value is unknown, or if the event does
+ * not have the field.
  */
 export interface HistoryEntry {
   /** The id of the entry in the stream. A later entry has a greater id. */
@@ -53,7 +53,7 @@ export interface HistoryEntry {
    * colon.
    */
   readonly owner: string | null
-  /** The fencing token of the hold. */
+  /** The token of the hold. */
   readonly token: number | null
   /** The id of the client; empty if unknown. */
   readonly client: string
@@ -110,9 +110,9 @@ export interface NewEntry {
 }
 
 /**
- * Every entry has all fields in this order, because Redis then stores the field names only once.
- * `agoMs` is the time from the event until the client sends the entry, in milliseconds. Repeats of
- * an entry have the same `seq`.
+ * A client writes all fields of each entry in this order, because Redis then stores the field names
+ * once for many entries. `agoMs` is the time from the event until the client sends the entry, in
+ * milliseconds. Repeats of an entry have the same `seq`.
  */
 const FIELDS = [
   'event',
@@ -182,7 +182,8 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
-  // Any other value becomes null, because Holdfast writes only whole numbers of at least 0.
+  // A value that is not a whole number of at least 0 becomes null, because Holdfast never writes
+  // such a value.
   const number = (field: (typeof FIELDS)[number]) => {
     const value = Number(found.get(field) || Number.NaN)
     return Number.isSafeInteger(value) && value >= 0 ? value : null

@@ -21,8 +21,8 @@ const makeCluster = Cluster as unknown as new (
 ) => Cluster
 
 /**
- * The options that always apply. ioredis must not queue or repeat requests, because the caller
- * repeats each request without an answer.
+ * These options replace options of the user. ioredis must not queue or repeat requests, because the
+ * callers decide if a request is repeated.
  */
 const OWN: RedisOptions = {
   lazyConnect: true,

@@ -23,7 +23,7 @@ interface Pending {
 const BATCH = 100
 const EVERY_MS = 150
 /**
- * The time limit of a request, in milliseconds. After a late request, the outbox opens a new
+ * The time limit of a request, in milliseconds. If an answer is late, the outbox opens a new
  * connection and sends the request again.
  */
 const ANSWER_MS = 2_000

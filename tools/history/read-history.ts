@@ -64,8 +64,8 @@ interface Wish {
   readonly most: number
   readonly position: ReadPosition
   /**
-   * Returns the entry. Undefined for a repeat, for an entry that the options exclude, and for an
-   * entry that Holdfast did not write.
+   * Returns the entry, and remembers its `seq`. Undefined for a repeat, for an entry that the
+   * options exclude, and for an entry that Holdfast did not write.
    */
   pick(found: FoundEntry): HistoryEntry | undefined
 }
@@ -75,13 +75,14 @@ const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
 /**
  * Matches refusals of a server that starts, becomes a replica, or has lost its master or its
- * cluster. The reader repeats the request, because such a server soon recovers.
+ * cluster. While the reader waits for new entries, it repeats the request, because such a server
+ * soon recovers.
  */
 const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
 
 /**
- * How many `seq` values the reader remembers. More are not needed, because a repeat follows within
- * seconds.
+ * How many `seq` values the reader remembers. More are not needed, because a repeat usually follows
+ * within seconds.
  */
 const MOST_SEEN = 50_000
 
@@ -208,8 +209,8 @@ async function* onwards(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
-  // `pick` removes the first element of a full set, so the oldest must be first. The first read
-  // added the newest first, so this reverses the order.
+  // When `seen` is full, `pick` removes its first element, so the oldest `seq` must be first. The
+  // first read added the newest first, so the order is reversed here.
   const newestFirst = [...position.seen]
   position.seen.clear()
   for (const seq of newestFirst.reverse()) position.seen.add(seq)

@@ -33,12 +33,12 @@ export interface RecordHistoryOptions {
   readonly maxBuffered?: number
   /**
    * The `keyPrefix` of your clients. Each recorded key begins with this prefix. By default the
-   * `keyPrefix` of the options in `redis`, or no prefix.
+   * `keyPrefix` of `redis`, or no prefix.
    */
   readonly keyPrefix?: string
   /**
-   * Returns the name to record for a lock, instead of its key. Records nothing if the function
-   * returns undefined or throws.
+   * Returns the name to record for a lock, instead of its key. Records nothing about the lock if
+   * the function returns undefined or throws.
    */
   readonly nameOf?: (name: string) => string | undefined
   /**
@@ -76,7 +76,7 @@ const STOP_MS = 2_000
  * with a limited length. Other processes can write to the same stream. The recording never delays a
  * lock, and never makes a lock fail.
  *
- * @throws `TypeError` for an invalid option, with its value
+ * @throws `TypeError` for an invalid option
  */
 export function recordHistory(options: RecordHistoryOptions): History {
   assertOptions(options, 'recordHistory()', OPTIONS)

@@ -18,12 +18,15 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** The state of one lock, which the code of its kind concludes from the keys. */
+/** The state of one lock, which the code of its kind concludes from answers of the server. */
 export interface Concluded {
   readonly holders?: readonly BareHolder[]
-  /** The waiters, in the order of the queue. */
+  /** The waiters with a place, usually in the order of the queue. */
   readonly queue?: readonly BareWaiter[]
-  /** The number of waiters that are not in `queue`, because the queue is too long. 0 by default. */
+  /**
+   * The number of waiters that are not in `queue`, for example because the queue is too long. 0 by
+   * default.
+   */
   readonly unread?: number
   /** The number of clients that listen to the channel of the lock. 0 by default. */
   readonly listeners?: number

@@ -26,7 +26,10 @@ export interface Leak {
   readonly ttlMs: number | null
   /** The lock. Null for `key-without-ttl`. */
   readonly lock: LockDetail | null
-  /** Commands that give the key a TTL, and remarks that begin with `#`. Empty for other leaks. */
+  /**
+   * For `key-without-ttl`, commands that give the key a TTL, and remarks that begin with `#`.
+   * Otherwise empty.
+   */
   readonly fix: readonly string[]
 }
 
@@ -57,8 +60,8 @@ interface SuspectLock {
 /**
  * Yields leaks. Reads suspect locks again after a pause, and yields their leaks last.
  *
- * @returns the number of holders that were not checked, because their leases last longer than
- * `leaseMs`
+ * @returns the number of holders of unknown processes that were not checked, because their leases
+ * last longer than `leaseMs`
  */
 export async function* findLeaks(
   inspection: Inspection,

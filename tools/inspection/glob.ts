@@ -5,8 +5,8 @@ const STAR = 'star'
 const ANY: GlobPart = () => true
 
 /**
- * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. The result is always
- * the same as in Redis, which compares bytes, and accepts an unclosed class or a reversed range.
+ * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. The result is the same
+ * as in Redis, which compares bytes, and accepts an unclosed class or a reversed range.
  *
  * @see `stringmatchlen` in util.c of Redis
  */

@@ -10,13 +10,13 @@ export interface ProcessFacts {
   readonly pid: number
   /**
    * How long ago the client last reported itself, in milliseconds. A live client that sends
-   * requests reports itself every 20 s. Null if an older version of Holdfast did not report the
-   * time.
+   * requests usually reports itself every 20 s. Null if an older version of Holdfast did not report
+   * the time. 0 on a server without scripts, because reports have no time there.
    */
   readonly seenMs: number | null
   /**
-   * The version of the wire format that the client uses. Null if an older version of Holdfast did
-   * not report the version.
+   * The version of the wire format that the client uses. Null if unknown, for example because an
+   * older version of Holdfast did not report the version.
    */
   readonly wireVersion?: number | null
 }
@@ -29,7 +29,7 @@ export interface HolderRow {
   readonly owner: string
   /**
    * The process of the holder. Null if the process is unknown, as for Redisson or for a client that
-   * has ended.
+   * ended long ago.
    */
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
@@ -52,13 +52,13 @@ export interface WaiterRow {
   readonly process: ProcessFacts | null
   readonly waitedMs: number | null
   /**
-   * True if the heartbeat of the waiter has stopped. For a waiter of a plain lock, true if its
-   * client no longer reports itself.
+   * True if the waiter is probably dead: its heartbeat has stopped, or its client no longer reports
+   * itself.
    */
   readonly isDead: boolean
   /**
-   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example, `2
-   * permits`. Null for a lock or an election, or if the access is unknown.
+   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
+   * `2 permits`. Null for a lock or an election, or if the access is unknown.
    */
   readonly wants: string | null
 }
@@ -69,7 +69,7 @@ export interface LockRow extends State {
   readonly key: string
   readonly kind: RowKind
   readonly holders: readonly HolderRow[]
-  /** The last fencing token that was issued. Null if the server remembers no token. */
+  /** The last token that was issued. Null if the server remembers no token. */
   readonly token: number | null
   /**
    * The number of live waiters. This is the number of live places in the queue or of clients that
@@ -88,8 +88,8 @@ export interface LockRow extends State {
 /** The row of one lock, with its waiters and votes. */
 export interface LockDetail extends LockRow {
   /**
-   * The known waiters, including dead waiters. First the waiters with a place, in the order of the
-   * queue. Then the others, the longest wait first.
+   * The known waiters, including dead waiters. First the waiters with a place, usually in the order
+   * of the queue. Then the others, the longest wait first.
    */
   readonly queue: readonly WaiterRow[]
   /**
@@ -99,7 +99,10 @@ export interface LockDetail extends LockRow {
   readonly votes: string | null
 }
 
-/** The cost of all requests to the servers so far. */
+/**
+ * The approximate cost of the requests to the servers so far. On a server without scripts, only
+ * commands are counted.
+ */
 export interface Cost {
   readonly commands: number
   readonly bytes: number
@@ -126,7 +129,10 @@ export interface EndlessKey {
 export interface ListOptions {
   /** Yields only locks whose names match this pattern, as in `SCAN MATCH`. */
   readonly pattern?: string
-  /** If true, yields only held locks, and does not search for counters and queues. */
+  /**
+   * If true, yields only held locks. With Redis, does not search for counters and queues, and so
+   * finds no semaphores.
+   */
   readonly heldOnly?: boolean
   readonly signal?: AbortSignal
 }
@@ -147,14 +153,15 @@ export interface Inspection {
   readonly cost: Cost
   /**
    * The servers that cannot be reached: nodes of a cluster, or a minority of the masters. Empty
-   * before the first request.
+   * before the first request, and after a request has failed.
    */
   readonly unreachable: readonly Unreachable[]
   /** True if locks may be missing, because a master of the cluster is unreachable. */
   readonly isIncomplete: boolean
   /**
-   * Yields all locks in chunks, each lock once. Also finds a held lock without a counter. With
-   * Redis, pauses between the requests, so that the servers have time for other clients.
+   * Yields the locks in chunks, each lock once. Also finds a held lock without a counter. Does not
+   * find a latch, or a semaphore without leases, that only Redisson has used. With Redis, pauses
+   * between the requests, so that the servers have time for other clients.
    *
    * @returns rejects with a readable Error if a server does not answer
    */
@@ -180,13 +187,14 @@ export interface Inspection {
    * every later token is above all tokens that this holder may have. The code of the holder runs on
    * until the holder learns of the release at its next renewal.
    *
-   * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If the
-   * servers have a history, also records the release there, and ignores an error of the record.
+   * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. With
+   * Redis, also records the release in a history with the default key, and ignores an error of the
+   * record.
    *
    * @param by the user that requests the release; recorded in the history
-   * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
-   * with `InvalidArgumentError` for a kind without known holders, and for an impossible owner or
-   * token
+   * @returns rejects with a readable Error if the outcome is unknown; then the call may be
+   * repeated. Rejects with `InvalidArgumentError` for a kind without known holders, and usually for
+   * an impossible owner or token
    */
   forceRelease(key: string, seen: SeenHolder, by?: string): Promise<Forced>
   /**
@@ -206,14 +214,16 @@ export interface Inspection {
 /** A holder that the caller saw in a {@link LockRow}. */
 export interface SeenHolder {
   readonly owner: string
-  /** The token of the row. If null, the release ends any hold of the owner. */
+  /**
+   * The token of the row. If null, or with several masters, the release ends any hold of the owner.
+   */
   readonly token: number | null
 }
 
 export interface Forced {
   /**
-   * `free`: the lock was free already. `changed`: another owner holds the lock now, or the same
-   * owner has a newer token. In both cases, nothing was released.
+   * `free`: the lock or the permits were free already. `changed`: another owner holds the lock now,
+   * or the same owner has a newer token. In both cases, nothing was released.
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**

@@ -22,7 +22,7 @@ const CERTAIN_MS = 50
 export function readsOf(first: LockRow, second: LockRow, elapsedMs: number): TwoReads[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
-    // If the token differs, the owner has acquired the lock again. Then the two reads show
+    // If the token differs, the owner may have acquired the lock again. Then the two reads show
     // different leases.
     const isSame = before !== undefined && first.token === second.token
     if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {

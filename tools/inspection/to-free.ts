@@ -14,7 +14,7 @@ export interface ToFree {
   readonly sentences: readonly string[]
   /**
    * How long it takes until the lock is free if no user acts, in milliseconds. 0 for a free lock.
-   * Null if unknown.
+   * Null if unknown, as for a kind without known holders.
    */
   readonly waitMs: number | null
   /**
@@ -42,7 +42,7 @@ type FreeableLock = Pick<
  * Explains how to free a lock of any kind.
  *
  * @param name the name of the lock for `npx holdfast release`
- * @param options the options that name the servers, such as `--url redis://…`
+ * @param options the options that name the servers, such as `--url=redis://…`
  * @param renewalOf returns if two reads showed a renewal of the owner's lease; `unknown` by default
  */
 export function toFree(
@@ -146,7 +146,8 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // Names the owner if the kind has no tokens, or if one token cannot identify one of several holders.
+  // Names the owner if a release of this kind has no fence, or if there are several holders.
+  // Otherwise the token identifies the hold.
   if (viewOf(kind).hasFence === false || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

@@ -94,13 +94,13 @@ export interface KindView<K extends string = string> {
   readonly kind: K
   stateOf(facts: StateFacts): State
   /**
-   * The kinds of holds of such a lock, by their names in the history. Undefined if holders are
-   * unknown.
+   * The kinds of holds of such a lock, by their names in the history. Undefined for a kind without
+   * holds of its own.
    */
   readonly holds?: Readonly<Partial<Record<KindName, HoldView>>>
   /** Returns the kind of the hold that this owner has. By default, the first kind in `holds`. */
   holdOf?(owner: string): KindName
-  /** False if the kind has no fencing tokens. True by default. */
+  /** False if `npx holdfast inspect` shows no token for this kind. True by default. */
   readonly hasToken?: boolean
   /**
    * False if a release by force returns no fence, because other holders may have lower tokens. Then
@@ -129,8 +129,8 @@ export interface KindView<K extends string = string> {
   /** Returns sentences that say how a lock becomes free. Only for kinds without known holders. */
   toFree?(facts: FreeFacts): string[]
   /**
-   * Returns a sentence about what a user must do first. Undefined if a free lock can be used at
-   * once.
+   * Returns a sentence about what a user must do before a free lock can be used. Undefined if
+   * nothing is needed.
    */
   toUse?(facts: FreeFacts): string | undefined
   /** The words for a free lock. By default, `it is free`. */

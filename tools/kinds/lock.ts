@@ -1,8 +1,8 @@
 import type { KindView, StateFacts } from './kind.ts'
 
 /**
- * The kinds of holds of locks and read-write locks. An exclusive hold excludes other holds of all
- * these kinds.
+ * The kinds of holds of locks and read-write locks. An exclusive hold excludes holds of all these
+ * kinds by other owners.
  */
 export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
 

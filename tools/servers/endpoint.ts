@@ -101,7 +101,7 @@ export function withoutLogin(text: string): string {
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }
 
-/** Removes the password and the query from a server that the user gave, to print a command. */
+/** Removes the password and the query from the address of a server, to print a command. */
 export function withoutPassword(text: string): string {
   if (text.startsWith('/') || !/[@?#]/.test(text)) return text
   const url = urlOf(text)

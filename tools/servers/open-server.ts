@@ -29,8 +29,8 @@ export interface ServerClient {
 export type RedisCommand = readonly [command: string, ...args: (string | number)[]]
 
 /**
- * Matches the error of `AUTH` on a server without a password. Ignores this error, because all
- * servers get the password in REDISCLI_AUTH.
+ * Matches the error of `AUTH` on a server without a password. `openServer` ignores this error,
+ * because a password in REDISCLI_AUTH is sent to all servers.
  */
 const NEEDS_NO_PASSWORD = /called without any password configured/
 
@@ -160,7 +160,7 @@ function isLate(error: unknown): boolean {
 }
 
 /**
- * Returns an error that says what the user should check. Replaces messages of ioredis about
+ * Returns an error for users, with a hint if the cause is known. Replaces messages of ioredis about
  * retries, because this client never retries.
  */
 function networkError(error: Error, { tls }: Endpoint): Error {

@@ -9,8 +9,8 @@ interface IoredisConnector {
 }
 
 /**
- * Adds an error listener to each socket of a client that is not connected yet. Node.js may report
- * an interrupted TLS handshake twice, but ioredis listens only once. Without a listener, the second
+ * Adds an error listener to each socket that the client opens from now on. Node.js may report an
+ * interrupted TLS handshake twice, but ioredis listens only once. Without a listener, the second
  * report would end the process.
  */
 export function handleSocketErrors(client: object): void {

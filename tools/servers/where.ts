@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from '../../src/index.ts'
 import { addressOf, type Endpoint, type Login, readEndpoint, type Tls } from './endpoint.ts'
 
-/** The options of every command that name the servers of the locks. */
+/** The options that name the servers of the locks. Every command has these options. */
 export const WHERE_OPTIONS = {
   url: { type: 'string', short: 'u', multiple: true },
   user: { type: 'string' },
@@ -18,7 +18,10 @@ export const WHERE_OPTIONS = {
   'sentinel-pass': { type: 'string' },
 } as const
 
-/** True if the text is a Redis URL. Then it names a server, and not a lock. */
+/**
+ * True if the text begins like a Redis URL. Without `--`, such an argument names a server, and not
+ * a lock.
+ */
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
 export const WHERE_USAGE = `  url…                       redis://host:port, rediss://host:port or host:port; several are the
@@ -61,7 +64,7 @@ export type Where =
     }
 
 /**
- * Reads the servers from the options and the arguments of a command.
+ * Reads the servers from the options and the arguments of a command, and from the environment.
  *
  * @throws `InvalidArgumentError` for invalid options; no message contains a password
  */
@@ -91,7 +94,7 @@ export function readWhere(
 }
 
 /**
- * @throws `InvalidArgumentError` if an address is given twice, because this master would have two
+ * @throws `InvalidArgumentError` if an address is given twice, because a master would then have two
  * votes
  */
 export function assertEachOnce(servers: readonly Endpoint[]): void {

@@ -117,8 +117,8 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
  */
 const LEASE_MS = 10_000
 /**
- * The pause before each release, in milliseconds. During this pause, `to` starts to wait for the
- * lock.
+ * The pause before each release, in milliseconds. During this pause, the next holder starts to wait
+ * for the lock.
  */
 const WAITING_MS = 20
 

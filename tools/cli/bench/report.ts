@@ -12,8 +12,8 @@ export interface Line {
 
 /**
  * Compares the duration of the slowest step with the pause between two renewals of the watchdog.
- * `good`: less than a tenth of the pause. `slow`: less than the pause. `too-slow`: at least the
- * pause.
+ * `good`: less than a tenth of the pause. `slow`: at least a tenth, but less than the pause.
+ * `too-slow`: at least the pause.
  */
 export type BenchVerdict = 'good' | 'slow' | 'too-slow'
 

@@ -3,8 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type SessionFetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users who know the token. The reply to the printed address stores the token in a cookie of
- * the browser. Later requests send the cookie, so their addresses need no token.
+ * Admits users who know the token. The reply to a request for the printed address stores the token
+ * in a cookie of the browser. Later requests send the cookie, so their addresses need no token.
  */
 export interface Session {
   readonly token: string

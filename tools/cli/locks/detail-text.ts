@@ -13,7 +13,7 @@ export interface Inspected extends Omit<LockDetail, 'holders'> {
 }
 
 const WIDEST = 100
-/** The most waiters that the text names. JSON names more. */
+/** The most waiters that the text names. JSON may name more. */
 const MOST = 20
 
 export function detailText(lock: Inspected, address: string, width: number): string {

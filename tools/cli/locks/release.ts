@@ -137,8 +137,8 @@ export const release: Command = {
 /**
  * Reads `--wait-ms` of `--ask`.
  *
- * @throws `InvalidArgumentError` for an invalid value, and if `--force`, `--yes` or `--token` is
- * also given
+ * @throws `InvalidArgumentError` if `--wait-ms` is invalid, or if `--force`, `--yes` or `--token`
+ * is also given
  */
 function waitMsOf(values: {
   force: boolean
@@ -157,9 +157,9 @@ function waitMsOf(values: {
 }
 
 /**
- * Returns the lock and the holder that will lose the lock. Returns the outcome if the lock is free
- * or has changed. Rejects with `InvalidArgumentError` if several holders match, or if no holder of
- * this kind can lose a lock.
+ * Returns the lock and the holder that will lose the lock, or the outcome if there is no such
+ * holder. Rejects with `InvalidArgumentError` if several holders match, or if no holder of this
+ * kind can lose a lock.
  */
 async function findHolder(
   inspection: Inspection,

@@ -175,8 +175,8 @@ async function past({ past }: Parts, { query }: DashboardRequest): Promise<Respo
 
 /**
  * Releases the lock by force only if the given owner still holds it. Usually, a given token must
- * also be the last token of the lock, so that a repeated request does not end a later hold. Then
- * reads the lock again for all viewers.
+ * also be the last token of the lock, so that a repeated request does not end a later hold. After
+ * the release, reads the lock again for all viewers.
  */
 async function releaseHolder(
   parts: Parts,

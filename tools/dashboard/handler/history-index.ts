@@ -29,8 +29,8 @@ const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * An answer has at most this many losses, and at most this many calls that gave up. Each has its
- * own limit, so that many timeouts hide no loss.
+ * An answer has at most this many losses, and at most this many calls that gave up. The two limits
+ * are separate, so that many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
 
@@ -55,7 +55,7 @@ interface KeptEntry {
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /** The list of losses, timeouts or aborted calls with this entry. Undefined if no list has it. */
+  /** The list of losses or of timeouts that has this entry. Undefined if no list has the entry. */
   readonly losses: KeptLoss[] | undefined
 }
 
@@ -67,10 +67,7 @@ export class HistoryIndex {
   readonly #limits: HistoryLimits
   /** The holds and waits of each lock name. All entries of a lock share one copy of its name. */
   readonly #named = new Map<string, NameHistory>()
-  /**
-   * For each client: the number of its kept entries, and the time of the latest event that it
-   * recorded.
-   */
+  /** For each client: the number of its kept entries, and when it last recorded an event. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
   /** For each owner: the number of its kept holds. */
   readonly #owners = new Map<string, number>()
@@ -139,10 +136,7 @@ export class HistoryIndex {
     })
   }
 
-  /**
-   * Returns the waits and losses in the time span of the question, and the locks with the longest
-   * waits. Ignores `filter`.
-   */
+  /** Returns the waits and losses in the time span of the question. Ignores its `filter`. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -246,9 +240,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/**
- * Cuts a long text. The cut text is a copy, because a slice would keep the whole text in memory.
- */
+/** Cuts a long text to a copy, because a slice would keep the whole text in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

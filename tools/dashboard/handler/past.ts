@@ -8,8 +8,8 @@ export interface Lane {
 }
 
 /**
- * A lane that may compute its spans only when it is drawn, because only the lanes of the locks that
- * were held for longest are drawn.
+ * A lane whose spans may be computed later. Only the lanes of the locks that were held for longest
+ * are drawn.
  */
 export interface TimedLane {
   readonly key: string

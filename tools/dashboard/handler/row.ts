@@ -65,8 +65,8 @@ export interface RowWaiter {
   readonly since: number | null
   readonly isDead: boolean
   /**
-   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example, `2
-   * permits`. Null for a lock or an election, or if the access is unknown.
+   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
+   * `2 permits`. Null for a lock or an election, or if the access is unknown.
    */
   readonly wants: string | null
   /** When the client of the waiter last reported itself. Null if unknown. */

@@ -22,7 +22,7 @@ export async function factOf<T>(send: () => Promise<T>): Promise<Fact<T>> {
   }
 }
 
-/** The values of `INFO`, `CONFIG GET` or `CLUSTER INFO`, by name. */
+/** The values of `INFO`, `CONFIG GET` and similar commands, by name. */
 export type Names = Readonly<Record<string, string | undefined>>
 
 /** The clock of a server and its response times, measured with several requests. */
@@ -82,7 +82,8 @@ export interface ServerFacts {
   /** The `redis-cli` command for this server. */
   readonly cli: string
   /**
-   * The role of the server as the user or the cluster states it. `INFO` may report another role.
+   * The role of the server as the user, the Sentinels or the cluster states it. `INFO` may report
+   * another role.
    */
   readonly as: 'master' | 'replica'
   /** The reason why the server could not be reached. Undefined if the server was reached. */
@@ -114,7 +115,10 @@ export interface ClusterFacts {
   readonly nodes: Fact<readonly ClusterNode[]>
 }
 
-/** The options of the clients that use these servers. */
+/**
+ * The options of the clients that use these servers. The user does not give all options, so some
+ * are assumed.
+ */
 export interface ClientTerms {
   readonly leaseMs: number
   readonly longestLeaseMs: number

@@ -5,8 +5,8 @@ import { readSentinels } from './read-sentinels.ts'
 import { type Budget, readServer } from './read-server.ts'
 
 /**
- * Gathers the facts about all servers at the same time. All requests over one connection together
- * may take `budget.timeoutMs`. Never rejects.
+ * Gathers the facts about all servers, mostly at the same time. All requests over one connection
+ * together may take `budget.timeoutMs`. Never rejects.
  */
 export async function gather(
   where: Where,

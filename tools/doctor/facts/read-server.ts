@@ -17,7 +17,7 @@ import { scanKeys } from './scan-keys.ts'
 export interface Budget {
   /** The time limit of all requests over one connection together, in milliseconds. */
   readonly timeoutMs: number
-  /** The most keys of one server that are examined. With 0, keys are not examined. */
+  /** About how many keys of one server are examined at most. With 0, keys are not examined. */
   readonly scanKeys: number
 }
 

@@ -6,7 +6,7 @@ import type { KeyFacts } from './facts.ts'
 
 /**
  * About how many keys one request examines. A larger number would delay other clients. A hash with
- * more than this many fields is not examined.
+ * more fields than this is not read.
  */
 const AT_A_TIME = 200
 /** The most keys in each list of the result. */

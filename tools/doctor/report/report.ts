@@ -81,8 +81,8 @@ export function newReport(
 }
 
 /**
- * True if a server could not be checked, or if there is no server. A node that the cluster itself
- * reports as down does not count, because the report has a finding about this node.
+ * True if a server or a Sentinel could not be reached, or if there is no server. A node that the
+ * cluster itself reports as down does not count, because the report has a finding about this node.
  */
 function isIncomplete(
   { servers, cluster }: DeploymentFacts,

@@ -46,7 +46,7 @@ export class RecordInspection implements Inspection {
   readonly #openStore: () => RecordStore
   readonly #server: RecordServer<RecordStore>
   readonly #client: Holdfast
-  /** How many requests were sent. */
+  /** About how many requests were sent. */
   #commands = 0
 
   /**
@@ -210,7 +210,7 @@ function isConflict(error: unknown): boolean {
   return cause instanceof NameConflict
 }
 
-/** Returns a readable Error for a failure of the server. */
+/** Returns a readable Error for a failure of the server; otherwise the error itself. */
 function failureForUser(error: unknown): unknown {
   return error instanceof CallFailure
     ? new Error(error.message, { cause: error })

@@ -19,8 +19,8 @@ const SCRIPTS = { takeLock, takePermit, takeReadWrite }
  */
 const FORCED_MS = 60_000
 /**
- * How far a seen token may be above the server time, in µs. A token is a server time, and the
- * server clock may have been set back later.
+ * How far a seen token may be above the server time and the counters, in µs. On a single server, a
+ * token is a server time, and the server clock may have been set back later.
  */
 const AHEAD_US = 86_400_000_000
 
@@ -31,8 +31,7 @@ type ForcedReply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: stri
  * must confirm the release.
  *
  * @returns rejects with a readable Error if the outcome is unknown. Rejects with
- * `InvalidArgumentError` if the token of `seen` was never issued, or if this kind of lock has no
- * known holders
+ * `InvalidArgumentError` if the token of `seen` was never issued, or as {@link refuseForce} does
  */
 export async function forceRelease(
   masters: Masters,
@@ -74,8 +73,8 @@ async function runAll(server: ServerClient, all: readonly ForceRun[]): Promise<F
 }
 
 /**
- * Throws if the token was never issued. A release raises the counter to the seen token, and a
- * counter at the largest number would leave no later tokens.
+ * Throws if the token cannot have been issued. A release raises the counter to the seen token, and
+ * a counter at the largest number would leave no later tokens.
  */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return

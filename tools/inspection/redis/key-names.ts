@@ -10,7 +10,7 @@ const anyOf = (prefixes: readonly string[]) => [...new Set(prefixes)].join('|')
 
 /**
  * Matches a key that belongs to a lock, such as a counter or a queue. The second group is the name
- * of the lock. See docs/reference/keys.md.
+ * of the lock, usually in braces. See docs/reference/keys.md.
  */
 const DERIVED = new RegExp(`^(${anyOf(KEY_KINDS.flatMap(({ named }) => named))}):(.*)$`, 's')
 
@@ -37,8 +37,8 @@ export const endsByItself = (key: string): boolean => ENDING.test(key)
 export function lockOf(key: string): string | undefined {
   const name = DERIVED.exec(key)?.[2]
   if (name === undefined) return undefined
-  // `derived` adds braces around a name without `{`. A lock with the name `{a}` has the same keys
-  // as the lock `a`, so this code reads both as `a`.
+  // `derived` adds braces around a name without `{`. A lock with the name `{a}` has the same
+  // derived keys as the lock `a`, so this code reads both as `a`.
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }

@@ -20,13 +20,11 @@ export interface Masters {
   /** The servers that cannot be reached. They are not in `all`. */
   readonly unreachable: readonly Unreachable[]
   /**
-   * Returns the connection to the server that has the key. Throws a readable Error if that server
-   * is unreachable.
+   * Returns the connection to the server that has the key; in a quorum, to the first reachable
+   * master. Throws a readable Error if that server is unreachable.
    */
   at(key: string): ServerClient
-  /**
-   * Returns the connection to the server that has the key; undefined if that server is unreachable.
-   */
+  /** Like `at`, but returns undefined if that server is unreachable. */
   find(key: string): ServerClient | undefined
   /**
    * Tries to reach the unreachable nodes of a cluster again, in the background. Does nothing for

@@ -2,8 +2,8 @@ import { viewOf } from '../../kinds/all.ts'
 import type { BareDetail } from '../conclude.ts'
 
 /**
- * Merges what all masters of a quorum know about one lock. A holder is an owner that a majority of
- * all masters names. Returns null if no master knows the lock.
+ * Merges what the reachable masters of a quorum know about one lock. A holder is an owner that a
+ * majority of all masters names. Returns null if no master knows the lock.
  */
 export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)

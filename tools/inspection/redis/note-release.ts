@@ -3,7 +3,10 @@ import { HISTORY_KEY } from '../../history/entry.ts'
 import type { SeenHolder } from '../inspection.ts'
 import type { Masters } from './masters.ts'
 
-/** Records the forced release in the history, if the stream exists. Never rejects. */
+/**
+ * Records the forced release in the history with the default key, if the stream exists. Never
+ * rejects.
+ */
 export async function noteRelease(
   masters: Masters,
   key: string,

@@ -35,7 +35,7 @@ export async function readLocks(
   return keys.map((key) => found.get(key) ?? null)
 }
 
-/** Reads all keys of the given locks from one server, in three round trips. Writes nothing. */
+/** Reads the given locks from one server, in at most three round trips. Writes nothing. */
 export async function readFrom(
   server: ServerClient,
   keys: readonly string[],

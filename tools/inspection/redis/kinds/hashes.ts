@@ -17,7 +17,10 @@ import { ageOf, waitersOf } from './waiters.ts'
 
 type HashKind = 'lock' | 'election' | 'read-write'
 
-/** Returns the requests that read a lock or an election. */
+/**
+ * Returns the requests that read a lock or an election. For a read-write lock, these requests only
+ * read the holders.
+ */
 export function lockRequests({ key, type, queued, isCluster }: FoundKey): Requests {
   if (type !== 'hash' && type !== 'none') return {}
   return {
@@ -33,7 +36,10 @@ export function lockRequests({ key, type, queued, isCluster }: FoundKey): Reques
   }
 }
 
-/** Returns the kind of the lock with this name. Null if no lock has the name. */
+/**
+ * Returns the kind of the lock with this name. Null if the name has no lock, election or read-write
+ * lock.
+ */
 function hashKindOf(answers: Answers): HashKind | null {
   const { type, token } = answers.found
   const readWrite = [...answers.list('writers'), ...answers.list('reading')]
@@ -87,16 +93,17 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
     }
     if (!readers.has(owner)) return [holder]
     const readerMs = answers.leftMs(`ttl ${owner}`)
-    // An expired reader may stay in the hash until a later request, so the reader is not a holder.
-    // A Redisson reader is a holder, because Redisson may renew only the key of the lock, and not
-    // the key of the reader.
+    // An expired reader may stay in the hash until a later request, so it does not count as a
+    // holder. A reader of Redisson counts, because Redisson may renew only the key of the lock, and
+    // not the key of the reader.
     if (readerMs === undefined) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: readerMs, ageMs: ageOf(answers.number(`since ${owner}`), nowMs) }]
   })
 }
 
 /**
- * Returns the owner ids of the readers of a read-write lock. Each reader has a key for its lease.
+ * Returns the owner ids of the readers and of the upgradable holder of a read-write lock. Each of
+ * them has a key for its lease.
  */
 export function readersOf(answers: Answers): string[] {
   const fields = fieldsOf(answers).map(([field]) => field)
