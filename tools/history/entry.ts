@@ -20,7 +20,7 @@ const EVENTS = [
 /**
  * The kind of event. A hold has `acquired`, and usually later `released`, `lost` or `forced`. A
  * call that gets no lease has `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
- * (Redis refused).
+ * (usually, Redis refused).
  *
  * `dropped`: entries of the history are lost, because Redis did not store them. `unreachable` and
  * `recovered` are about a server, and their `name` is the address of the server.
@@ -82,7 +82,7 @@ export interface HistoryEntry {
   readonly leaseMs: number | null
   /**
    * For `acquired`: the longest time that the hold can last without `extend()`, in milliseconds.
-   * Null if the watchdog renews the lease, or if `leaseMs` is null.
+   * Null if there is no such limit, or if `leaseMs` is null.
    */
   readonly limitMs: number | null
   /** For `dropped`: the number of lost entries. */

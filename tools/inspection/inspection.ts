@@ -227,7 +227,7 @@ export interface Forced {
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
-   * A guard must refuse all tokens up to this number. Usually null if nothing was taken. Null if
+   * A store must refuse all tokens up to this number. Usually null if nothing was taken. Null if
    * other holders may have such tokens, as with readers and permits.
    */
   readonly fence: number | null

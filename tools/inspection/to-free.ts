@@ -29,7 +29,7 @@ const MOST = 3
 
 /**
  * A process has probably ended if the last report of its client is older than this, in
- * milliseconds. A live client that uses Redis reports itself every 20 s.
+ * milliseconds. A live client that sends requests usually reports itself every 20 s.
  */
 const LATE_MS = 45_000
 

@@ -77,9 +77,7 @@ export interface Detail extends TableRow {
   readonly queue: readonly RowWaiter[]
   readonly count: LockDetail['count']
   readonly votes: LockDetail['votes']
-  /**
-   * False for a kind whose holders are unknown. A lock of such a kind cannot be released by force.
-   */
+  /** False for a kind without known holders. A lock of such a kind cannot be released by force. */
   readonly hasHolders: boolean
 }
 

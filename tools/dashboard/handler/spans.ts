@@ -46,8 +46,8 @@ export interface TimelineHold {
   /** The lease of the hold, in milliseconds. 0 if unknown. */
   readonly leaseMs: number
   /**
-   * The latest end of the lease if `extend()` does not lengthen the lease. Infinity if the lease is
-   * renewed or unknown.
+   * The latest end of the lease if `extend()` does not lengthen the lease. Infinity if there is no
+   * such limit, or if the limit is unknown.
    */
   readonly limitAt: number
   /** When and how the hold ended, as recorded or seen. Null if no end was recorded or seen. */

@@ -1,16 +1,18 @@
 import type { DeploymentFacts, ServerFacts } from '../facts/facts.ts'
 
 /**
- * - `error`: locks do not work on these servers, or are lost without any failure;
- * - `warning`: locks are lost, or cannot be acquired, after a failure that happens in practice;
+ * - `error`: locks do not work on these servers, are lost without any failure, or depend on a
+ *   failover that cannot happen;
+ * - `warning`: usually, locks are lost or cannot be acquired after a failure that happens in
+ *   practice;
  * - `note`: good to know.
  */
 export type Level = 'error' | 'warning' | 'note'
 
-/** One observation of a check, about one server or about all servers. */
+/** One observation of a check, about one server or about several servers. */
 export interface Sighting {
   readonly code: string
-  /** The address of the server. Undefined if the observation is about all servers. */
+  /** The address of the server. Undefined if the observation is about several servers. */
   readonly at: string | undefined
   readonly seen: string
   /** Why the observation matters to users of locks. */

@@ -47,7 +47,7 @@ export async function readServer(
   }
 }
 
-/** Sends the quick requests first. The scan of keys gets the remaining time. */
+/** Sends the quick requests first. The scan of keys gets at most the remaining time. */
 async function readFacts(client: ServerClient, question: ServerQuestion): Promise<ServerFacts> {
   const { deployment, terms, budget, as = 'master' } = question
   const [info, config] = await Promise.all([

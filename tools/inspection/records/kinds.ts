@@ -74,7 +74,7 @@ const READERS: Readonly<Record<string, ReadKind>> = {
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })
-    // On a server without scripts, a token is the time of its grant, in µs.
+    // On a server without scripts, a token is usually the time of its grant, in µs.
     const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
     return {
       kind: isElection ? 'election' : 'lock',
