@@ -2,7 +2,7 @@ import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
 
 /** The fields of each event about one hold of a lock. */
 export interface HoldEvent {
-  /** The name of the lock, as it was given to `getLock`. */
+  /** The name that was given to `getLock` or a similar method. */
   readonly name: string
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string

@@ -118,8 +118,8 @@ export class FreeWatch<S> {
   }
 
   /**
-   * Sends one check. Returns the pause before the next check, in milliseconds. A hint ends this
-   * pause.
+   * Sends one check, and passes the answer to the watchers. Returns the pause before the next check,
+   * in milliseconds. A hint ends this pause.
    */
   async #check(): Promise<number> {
     // A watcher that is added after this line is not in this check. `add` causes another check.

@@ -26,7 +26,8 @@ export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
   readonly keepsAlive: boolean
   /**
-   * Called with the state that a check found. Returns if the lock is free for this watcher.
+   * Called with the state that a check found. Returns if the lock is free for this watcher, and when
+   * its lease ends.
    *
    * @param releases the hints of releases that arrived since the last check with an answer was sent
    */
