@@ -11,7 +11,7 @@ export interface Outage {
   readonly words: ServerWords
   /** The failure of the last attempt. */
   readonly failure: CallFailure
-  /** The time since the first failure, in milliseconds. */
+  /** The time since the first failure, in milliseconds. After the outage: the time until the server answered. */
   readonly durationMs: number
   /** The number of failed attempts since the outage began. */
   readonly attempts: number

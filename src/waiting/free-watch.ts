@@ -29,8 +29,8 @@ export interface Watched<S> {
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription and all checks. A hint causes a check, and only the answer decides if the lock is
- * free.
+ * subscription and all checks. A hint causes a check, and only the answer decides whether the
+ * lock is free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
