@@ -159,7 +159,7 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** How many clients wait for a semaphore; how many waiters a fair lock has if the call did not queue; else null. */
+  /** The number of clients that wait for a semaphore, or of waiters of a fair lock if the call did not queue; else null. */
   readonly queueLength: number | null
   /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number

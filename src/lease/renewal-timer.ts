@@ -18,8 +18,8 @@ interface TimerEvents<H extends Renewed<H>> {
 }
 
 /**
- * The timer of all holds for which each renewal requests the same lease. The timer ticks after
- * every third of this lease.
+ * The timer of all holds with the same renewed lease. The timer ticks after every third of this
+ * lease.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number

@@ -100,7 +100,7 @@ export abstract class Waiter extends Linked<Waiter> {
   sight: Sight | undefined
   /** The last known position of the waiter in the queue of a fair lock, from 1; undefined if unknown. */
   queuePosition: number | undefined
-  /** True if the last refusal concerned another lock of the same multi-lock. */
+  /** True if this lock is part of a multi-lock, and the last refusal concerned another of its locks. */
   isForAnother = false
   /** Receives each step of this call. */
   observation: AcquisitionObservation = UNOBSERVED

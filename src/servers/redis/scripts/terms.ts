@@ -8,7 +8,7 @@ export interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
-  /** The key of the mark. A master stores there since when it votes, and which server process it is. */
+  /** The key of the mark: the time from which a master votes, and the replication id of the master. */
   readonly birth: string
   /** A grant of a fair lock ends after this time unless the owner confirms it, in milliseconds. */
   readonly claimMs: number
