@@ -58,7 +58,7 @@ export class ClientParts {
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
-  /** The address of the servers, and the numbers of holds and waiters. For logs. */
+  /** For logs: the address of the servers, and the numbers of holds and waiters. RedLocks are not counted. */
   get facts(): Record<string, unknown> {
     return { at: this.#connection.address ?? 'memory', ...this.backend.registry.counts }
   }

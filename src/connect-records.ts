@@ -7,7 +7,7 @@ import type { RecordServer } from './servers/records/record-server.ts'
  * Returns a function that connects a client to a server without scripts.
  *
  * @param open makes the client's own connection to the server
- * @param nameRule the rule of the server for the names of locks; default: each name is valid
+ * @param nameRule the rule of the server for the names of locks; default: no further rule
  */
 export function connectToRecords(
   open: (...given: Parameters<Connect>) => RecordServer<RecordStore>,

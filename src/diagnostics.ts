@@ -19,7 +19,7 @@ export interface FactSource extends ClientFact {
 
 /** The fields of all facts about one lock. */
 export interface LockFact extends FactSource {
-  /** The name of the lock, as it was given to `getLock`. */
+  /** The name that was given to `getLock` or a similar method. */
   readonly name: string
   readonly kind: KindName
 }
@@ -28,7 +28,7 @@ export interface LockFact extends FactSource {
 export interface Notes {
   /**
    * Stores the text soon, in one request with other texts. The call does not wait for the request. If the text is
-   * undefined, the client removes the line of the owner. A client that does not report itself stores no text.
+   * undefined, the client later removes the line of the owner. A client that does not report itself stores no text.
    */
   set(owner: string, text: string | undefined): void
   /**
@@ -40,10 +40,10 @@ export interface Notes {
 }
 
 /**
- * How the call acquired the lock. `free`: the lock was free. `reentered`: the owner held the lock before. `local`:
- * another call of the same client passed the lock on. `granted`: the server granted the lock in FIFO order, usually at
- * the release of another client. `raced`: the call waited, and then acquired the lock in competition with other
- * callers.
+ * How the call acquired the lock. `free`: the lock was available at once. `reentered`: the owner held the lock before.
+ * `local`: another call of the same client passed the lock on. `granted`: the server granted the lock in FIFO order,
+ * usually at the release of another client. `raced`: the call waited, and then acquired the lock in competition with
+ * other callers.
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 

@@ -22,7 +22,7 @@ const brand = Symbol.for('holdfast.error')
  */
 export class HoldfastError extends Error {
   readonly code: HoldfastErrorCode
-  /** The name that was given to `getLock` or a similar method. Undefined if the error is not about exactly one name. */
+  /** The `name` of the lock or other object. Undefined if the error is not about exactly one object. */
   readonly lockName: string | undefined
 
   constructor(
@@ -137,7 +137,7 @@ export interface ClientInfo {
 
 /** Why an attempt to acquire a lock failed, as far as the client knows the reason. */
 export interface WhyNotAcquired {
-  /** The name of the lock, as it was given to `getLock`. */
+  /** The name that was given to `getLock` or a similar method. */
   readonly name: string
   /**
    * `held`: another owner holds the lock, or is before the caller in the queue. `free`: the lock is free now. `unset`:
@@ -159,7 +159,7 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** How many clients wait for a semaphore; how many waiters a fair lock has if the call did not queue; else null. */
+  /** The number of clients that wait for a semaphore, or of waiters of a fair lock if the call did not queue; else null. */
   readonly queueLength: number | null
   /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
@@ -169,7 +169,7 @@ export interface WhyNotAcquired {
 
 /** Redis could not be reached, or did not answer in time. A lock that another owner holds never causes this error. */
 export class RedisUnavailableError extends HoldfastError {
-  /** The state of the lock when an acquisition failed. Undefined for other calls, and if the state is unknown. */
+  /** What the client knew about the lock when an acquisition failed. Undefined for permits, and for other calls. */
   declare why?: WhyNotAcquired
   /** In the events `error` and `outage`: the server's address, how long it has been down, and the failed attempts. */
   declare outage?: {
@@ -221,7 +221,7 @@ export function unavailableError(
  */
 export let refusalPasses: (error: RedisRefusedError) => boolean
 
-/** Redis answered with an error. The message and `cause` contain the text of the answer. */
+/** Redis answered with an error. Usually the message and `cause` contain the text of the answer. */
 export class RedisRefusedError extends HoldfastError {
   readonly #passes: boolean
 

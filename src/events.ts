@@ -2,7 +2,7 @@ import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
 
 /** The fields of each event about one hold of a lock. */
 export interface HoldEvent {
-  /** The name of the lock, as it was given to `getLock`. */
+  /** The name that was given to `getLock` or a similar method. */
   readonly name: string
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
@@ -90,7 +90,7 @@ export interface HoldfastEvents {
   recovered: (event: RecoveredEvent) => void
   /**
    * `requestRelease()` of a client, or `npx holdfast release --ask`, requests the release of a hold. The holder keeps
-   * the lock, and decides if it releases the lock. When the client emits this event, the signals `releaseRequested` of
+   * the lock, and decides whether to release it. When the client emits this event, the signals `releaseRequested` of
    * the hold's leases abort.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void

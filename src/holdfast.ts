@@ -24,7 +24,7 @@ import type { ClientInfo } from './servers/presence.ts'
  * The client: its locks are on one Redis, or on several `masters`. The client connects at the first use, and keeps a
  * process alive only while it has pending work.
  *
- * It emits the events of {@link HoldfastEvents}.
+ * The client emits the events of {@link HoldfastEvents}.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the static block adds the methods of the interface
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
@@ -129,8 +129,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Finds a client by its id or by one of its owners. A client can be found unless its option `presence` is false.
    *
    * @param clientOrOwner the `id` of a client, or an owner as `inspect()` shows it: `<clientId>:<owner>`
-   * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for two minutes.
-   * Rejects with `InvalidArgumentError` for other text, and as `inspect()` does
+   * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for at least two
+   * minutes. Rejects with `InvalidArgumentError` if the text has no client id, and as `inspect()` does
    */
   clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
     return clientInfo(this.#parts.backend.registry, clientOrOwner)

@@ -39,8 +39,8 @@ export interface MemoryServer {
    * Moves virtual time forward. Leases are renewed or end, and waits end, each at its time and in order. Before each
    * step, and at the end, all work that does not wait for time is done.
    *
-   * When the promise resolves, Holdfast has no pending work, and your code has run its immediate reactions. The call
-   * does not wait for real timers, files or sockets. Overlapping calls run one after the other.
+   * When the promise resolves, all work of Holdfast that is due has ended, and your code has run its immediate
+   * reactions. The call does not wait for real timers, files or sockets. Overlapping calls run one after the other.
    *
    * @param ms milliseconds; 0 only runs the work that does not wait for time
    * @returns rejects with `InvalidArgumentError` for an invalid time, and if the server uses real time

@@ -12,8 +12,8 @@ export interface FairMethods {
    * `getLock` lock of the same name exclude each other. Callers of `getLock` and of Redisson do not wait in the queue:
    * they may acquire the lock when it is free.
    *
-   * A process keeps its place in the queue while it runs. If the process crashes, the queue skips its place. If the
-   * process at the head of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
+   * A process keeps its place in the queue while it runs. If the process crashes, the queue skips its place. If a
+   * process at the head of the queue crashes or is frozen, it can delay the queue by up to about 5 s.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`, because one server must hold the

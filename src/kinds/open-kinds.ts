@@ -47,7 +47,7 @@ export class OpenKinds {
     }
   }
 
-  /** Resolves when `holdings` contains no hold. */
+  /** Begins to drain all kinds. Resolves when `holdings` contains no hold. */
   async drain(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.drain?.()))
   }

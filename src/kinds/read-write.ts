@@ -13,7 +13,8 @@ export interface ReadWriteMethods {
    * Returns a lock that many readers hold together, or one writer alone.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`, because one server must know all waiters
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`, because one server must know all
+   * waiters
    */
   getReadWriteLock(name: string, options?: GetLockOptions): ReadWriteLock
 }

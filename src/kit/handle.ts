@@ -7,7 +7,7 @@ import { VERSION } from './version.ts'
 /** One loaded copy of the package, as error messages of another copy describe it. */
 interface Copy {
   readonly version: string
-  /** The folder of the copy, which shows if the copy is the ESM or the CommonJS build. */
+  /** The folder of the copy, which shows whether the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 

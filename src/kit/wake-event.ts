@@ -49,7 +49,7 @@ export class WakeEvent {
     this.#timer = this.#clock.after(Math.min(ms, LONGEST_TIMER_MS), () => this.#wake())
   }
 
-  /** Resolves at the next wake-up, or after `ms` milliseconds. */
+  /** Resolves at the next wake-up, or after `ms` milliseconds. After `set()`, resolves at once. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       this.wake({ woken: resolve }, ms)

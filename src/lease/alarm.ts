@@ -8,7 +8,7 @@ interface ExpiringHold extends Dated {
   loseIfExpired(): void
 }
 
-/** Ends each hold whose lease was not renewed in time. One timer serves all holds of the client. */
+/** Ends each hold whose lease was not renewed in time. One timer serves all holds of a watchdog. */
 export class Alarm {
   readonly #clock: Clock
   /**
@@ -19,7 +19,7 @@ export class Alarm {
   #timer: Timer | undefined
   /**
    * The time for which the timer is set, in milliseconds on the monotonic clock; Infinity if no
-   * timer runs. No hold expires earlier by this clock.
+   * timer runs. No hold expires earlier by the monotonic clock.
    */
   #at = Infinity
 
@@ -42,8 +42,8 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  // Sets the timer if it would fire after `at`. A renewal or a release does not move the timer, so
-  // it may fire too early. The alarm then sets the timer for the next hold.
+  // Sets the timer to `at`, unless the timer fires earlier anyway. A renewal or a release does not
+  // move the timer. If the timer fires too early, the alarm sets the timer for the next hold.
   #set(at: number): void {
     if (at >= this.#at) return
     this.#clock.clear(this.#timer)

@@ -18,7 +18,7 @@ export function leaseBehind(lease: object): BaseLease {
 
 /** The common part of the lease of one lock and the lease of several locks. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {
-  /** The name of the lock, as it was given to `getLock`. For several locks, the name of the `MultiLock`. */
+  /** The name that was given to `getLock` or a similar method. For several locks, the name of the `MultiLock`. */
   abstract readonly name: string
   /** @internal */
   readonly scoped: boolean // True if `unlock()` must not release the lease.

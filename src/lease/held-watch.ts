@@ -13,9 +13,9 @@ import { limitWords } from './loss.ts'
 const STACK_LINES = 20
 
 /**
- * The watch converts the stack of a lease to text after this many milliseconds. The conversion is
- * slower than all other steps of a lock, so shorter holds skip it. Before the conversion, the stack
- * may keep objects of the program in memory.
+ * The watch converts the stack of a lease to text after this many milliseconds, or after a shorter
+ * `heldWarningMs`. The conversion is slower than all other steps of a lock, so shorter holds skip
+ * the conversion. Before the conversion, the stack may keep objects of the program in memory.
  */
 const WRITE_DOWN_MS = 250
 

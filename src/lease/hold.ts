@@ -26,13 +26,13 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly id: HoldId
   /** The fencing token. On an upgradable lock, each write of the owner raises this token. */
   token: number
-  /** The last token that the server reserved for hand-overs of this grant. Equals `token` if none remains. */
+  /** The last token that the server reserved for hand-overs of this grant. If it is not above `token`, none remains. */
   readonly lastToken: number
   /** The hold that got the lock from this hold without a request; undefined if there is none. */
   heir: Hold | undefined
   /** For a hold from a hand-over without a request: when its call began, on the monotonic clock. 0 for other holds. */
   askedAt = 0
-  /** False after the request of a re-entry or an `extend()`. A hand-over of this hold then needs a request. */
+  /** False after a request to re-enter or to extend the hold. A hand-over of this hold then needs a request. */
   untouched = true
   readonly kind: HoldKind
   /** The longest lease that was requested for this hold, in milliseconds. */
@@ -41,11 +41,11 @@ export class Hold extends Linked<Hold> implements Dated {
   count = 1
   /** True if the client has emitted `acquired` for this hold. Otherwise the release does not emit `released`. */
   reported = false
-  /** The lease that each renewal requests, in milliseconds; 0 if the lease is fixed. */
+  /** The longest lease that a renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
   /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
   readonly watched: number[] = []
-  /** When the granted request was sent, or the hand-over without a request happened, on the monotonic clock. */
+  /** When the granted request was sent, or when the waiter got the lock without a request, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
   limitAt = Infinity
@@ -119,7 +119,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /**
    * The remaining validity in ms, by the monotonic clock alone. The result is negative if the validity is over. If
-   * `remainingMs()` is less, the clocks disagree, and the server must confirm the lease.
+   * `remainingMs()` is much less, the clocks disagree, and the server must confirm the lease.
    */
   remainingMonotonicMs(): number {
     this.#catchUp()
@@ -137,7 +137,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.heir?.current ?? this
   }
 
-  /** Called when the server has confirmed a lease of `leftMs` milliseconds from `sentAt`. */
+  /** Records a confirmed lease of `leftMs` ms from `sentAt`. If the last lease is already over, the hold is lost. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
@@ -205,7 +205,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Marks the hold as lost, even after its release, because the server may have lost the hold before. */
+  /** Marks the hold as lost, even after its release, because the server may have lost the hold before the release. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)

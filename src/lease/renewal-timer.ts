@@ -18,8 +18,8 @@ interface TimerEvents<H extends Renewed<H>> {
 }
 
 /**
- * The timer of all holds for which each renewal requests the same lease. The timer ticks after
- * every third of this lease.
+ * The timer of all holds with the same renewed lease. The timer ticks after every third of this
+ * lease.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
@@ -51,7 +51,7 @@ export class RenewalTimer<H extends Renewed<H>> {
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
     // A lease is longer than its validity by this margin. So the current lease lasts until the
-    // limit if the remaining validity plus the margin is at least `leaseMs`.
+    // limit if the remaining validity plus the margin is at least the time until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

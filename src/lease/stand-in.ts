@@ -34,9 +34,9 @@ export interface StandIn {
    */
   ready(): Promise<void> | undefined
   /**
-   * Renews this lease whenever the main thread is late, until `forget()` of the result is called.
+   * Renews this lease if the main thread is late, until `forget()` of the result is called.
    *
-   * @param leaseMs the lease that each renewal requests, in milliseconds
+   * @param leaseMs the longest lease that a renewal requests, in milliseconds
    * @param limitAt a time on the monotonic clock; no renewed lease lasts beyond this time. Infinity
    * for no limit
    */

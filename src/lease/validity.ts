@@ -6,8 +6,8 @@ export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
 
 /**
  * Returns how long a holder may rely on a lease, in milliseconds from the moment *before* its
- * request was sent. The function subtracts the drift of clocks: 1 % and 2 ms, as on the Redlock
- * page. The function also subtracts a margin, so that the holder can stop its work before the
+ * request was sent. The function subtracts the drift of clocks: 1 % and 2 ms, as usual for
+ * Redlock. The function also subtracts a margin, so that the holder can stop its work before the
  * server grants the lock to another owner.
  *
  * @param leaseMs the lease that the server granted, in milliseconds

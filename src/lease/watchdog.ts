@@ -27,8 +27,8 @@ const CHUNK = 500
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client. All holds with the same renewed lease share one timer, which renews them after each third
- * of this lease. The timer for the client's `leaseMs` also checks fixed leases.
+ * The watchdog of one client on one server or quorum. All holds with the same renewed lease share one timer, which
+ * renews them after each third of this lease. The timer for the client's `leaseMs` also checks fixed leases.
  *
  * The alarm ends the holds that were not renewed in time. The alarm sends no request. No timer of this class keeps the
  * process alive.
@@ -41,7 +41,7 @@ export class Watchdog {
   /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` contains this timer too. */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
-  /** The holds that no timer renews. Only `extend()` makes their leases last longer. */
+  /** The holds that no timer renews. */
   readonly #fixed = new LinkedList<Hold>()
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
@@ -83,7 +83,7 @@ export class Watchdog {
     if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
-  /** Begins to renew the hold. Each renewal requests the `renewMs` of the hold. */
+  /** Begins to renew the hold. A renewal requests the `renewMs` of the hold, or less near its limit. */
   watch(hold: Hold): void {
     const timer = this.#timerOf(hold.renewMs)
     timer.holds.add(hold)

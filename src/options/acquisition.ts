@@ -120,8 +120,8 @@ export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined):
 }
 
 /**
- * Checks `leaseMs` and `maxHoldMs`, adds the missing options to `given`, and returns the same object. A new object
- * would make each call of `lock` slower.
+ * Checks `leaseMs` and `maxHoldMs`, adds the missing options to `given`, and returns `given`. A new object would make
+ * each call of `lock` slower.
  *
  * @param usual the acquisition of a call without options
  */

@@ -165,7 +165,7 @@ export interface LockOptions {
   /**
    * The longest time that the lock is held, in milliseconds, at least 10. The watchdog renews the lease for this time.
    * Before the end, the signal of the lease aborts. `Infinity` means no limit, even when the client has a `maxHoldMs`.
-   * The option needs a renewed lease. A re-entry keeps the limit of the hold.
+   * The option needs a renewed lease. A re-entry keeps the limit of a renewed hold.
    *
    * @default the `maxHoldMs` of the client
    */

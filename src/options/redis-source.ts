@@ -89,7 +89,7 @@ const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
  * if ioredis would connect to a server that the user does not mean.
  *
  * @param what the name of the option in errors
- * @throws `InvalidArgumentError` for such a value
+ * @throws `InvalidArgumentError` for a refused value
  */
 export function readSource(source: unknown, what: string): Source {
   if (typeof source === 'string' && isAddress(source)) return source

@@ -85,7 +85,7 @@ const CLIENT_OPTIONS = {
   heldWarningMs: timerMs,
 }
 
-/** All options of a client, also the options that have a meaning only with Redis. */
+/** All options of a client, including the options that have a meaning only with Redis. */
 const REDIS_OPTIONS = {
   redis: unchecked,
   masters: unchecked,

@@ -101,7 +101,7 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
 }
 
-/** True for an object without a class of its own, which therefore inherits no option. */
+/** True for a direct instance of `Object`. Such an object inherits no option. */
 function isPlain(value: unknown): value is GivenOptions {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

@@ -1,7 +1,10 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { LeaseHolder, LeaseList, StoredLease } from './lease-holder.ts'
 
-/** A list remembers its last lost lease for at least this many milliseconds. */
+/**
+ * A list remembers its last lost lease for at least this many milliseconds, unless an `unlock()`
+ * reports the loss.
+ */
 const LAST_KEPT_MS = 3_600_000
 
 /** The largest number of lost leases that one list remembers. */

@@ -4,9 +4,9 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 export interface StoredLease extends Linked<StoredLease> {
   /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
-  /** True if the lease is not released and not lost. */
+  /** True if the lease is not released, and at least one of its locks is not lost. */
   readonly live: boolean
-  /** When the lease was lost, on the monotonic clock; undefined if the lease is not lost. */
+  /** When the last of its locks was lost, on the monotonic clock; undefined while the lease is live. */
   readonly lostAt: number | undefined
   /**
    * When the call for the lease began, on the monotonic clock. Infinity if other calls may have the

@@ -105,7 +105,7 @@ export interface NextHolder {
   readonly token: number
   /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
-  /** The run behind the owner, in FIFO order. Each has a token up to `token`. Undefined for none. */
+  /** The owners of the run behind this owner, in FIFO order. Their tokens are at most `token`. */
   readonly run?: readonly string[]
 }
 

@@ -4,8 +4,8 @@ import type { ServerWords } from './server-words.ts'
 /** The connection of one client to a server, to several masters or to memory. */
 export interface ConnectedServer {
   /**
-   * Returns an id of the server. All clients read the same id while the server runs. Null if the
-   * server reports no id.
+   * Returns an id of the server. Usually all clients read the same id while the server runs. Null
+   * if the server reports no id.
    */
   identify(callMs: number): Promise<string | null>
   /**
@@ -26,8 +26,8 @@ export interface ConnectedServer {
    */
   readonly whyDown: CallFailure | undefined
   /**
-   * True if this client has ever reached the server. A server in memory returns false during an
-   * outage.
+   * True if this client has ever reached the server. A server in memory returns false only during
+   * an outage.
    */
   readonly everUp: boolean
   /**

@@ -80,8 +80,8 @@ export interface RemoteLock {
   /** Lowers the hold count to `ending.holds`. At 0 the server frees the lock. */
   lower(ending: LoweredHold, reply: Reply<Released>): void
   /**
-   * Releases every hold of the owner in the background, and repeats the release until the server
-   * confirms it. The caller must not use the owner id again.
+   * Releases every hold of the owner in the background. Repeats the release until the server
+   * confirms it, or until no lease can be left. The caller must not use the owner id again.
    *
    * @param untilMs until when the server may still run a delayed request with this owner id, in ms
    * on the monotonic clock

@@ -28,7 +28,7 @@ export class OnceRequest {
   }
 
   /**
-   * Checks if the client may still send a copy. Only a server that does not itself refuse late
+   * Checks whether the client may still send a copy. Only a server that does not itself refuse late
    * copies needs this check. The time limit begins with the first copy that may have run.
    *
    * @param now the time on the client's monotonic clock, in milliseconds

@@ -11,7 +11,7 @@ export interface Outage {
   readonly words: ServerWords
   /** The failure of the last attempt. */
   readonly failure: CallFailure
-  /** The time since the first failure, in milliseconds. */
+  /** The time since the first failure, in milliseconds. At the end: the duration of the whole outage. */
   readonly durationMs: number
   /** The number of failed attempts since the outage began. */
   readonly attempts: number

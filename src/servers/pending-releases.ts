@@ -48,7 +48,7 @@ const AT_ONCE = 50
 
 /**
  * Repeats the releases that one server has not confirmed, in the background. Tries only one release
- * at a time if the server is silent. No timer keeps the process alive.
+ * at a time if the server is silent. Before `quiet()` is called, no timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -108,7 +108,7 @@ export class PendingReleases {
     this.add({ send, of, untilMs, leaseMs })
   }
 
-  /** Called when the server has answered another request. Ends the pauses after a failure. */
+  /** Called when the server has answered another request. New releases are then sent at once. */
   answered(): void {
     this.#isFailing = false
   }

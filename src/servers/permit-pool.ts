@@ -92,7 +92,7 @@ export interface PermitsSeen {
   readonly available: number
   /** The number of taken permits; null for a semaphore without leases. */
   readonly taken: number | null
-  /** Some of the owners that hold permits. Empty if the attempt does not wait. */
+  /** Some of the owners that hold permits. Empty without leases, and if the attempt does not wait. */
   readonly holders: readonly KnownTaker[]
 }
 

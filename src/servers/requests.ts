@@ -38,8 +38,8 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
-   * the lock if other clients wait. With `always`, the server assumes one more waiting client.
+   * Says whether the server may free the lock instead of the hand-over. With `forOthers`, the server
+   * frees the lock if other clients wait. With `always`, the server assumes one more waiting client.
    */
   readonly mayFree: 'never' | 'forOthers' | 'always'
   /**

@@ -42,7 +42,7 @@ function isVersion(value: unknown): value is number {
 
 /**
  * Explains why two clients with these wire formats do not work together fully, and what to do.
- * Returns undefined if they do.
+ * Returns undefined if the clients work together fully.
  */
 export function wireConflict(
   label: string,

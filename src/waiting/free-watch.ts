@@ -29,8 +29,8 @@ export interface Watched<S> {
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription and all checks. A hint causes a check, and only the answer decides if the lock is
- * free.
+ * subscription and all checks. A hint causes a check, and only the answer decides whether the
+ * lock is free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -118,8 +118,8 @@ export class FreeWatch<S> {
   }
 
   /**
-   * Sends one check. Returns the pause before the next check, in milliseconds. A hint ends this
-   * pause.
+   * Sends one check, and passes the answer to the watchers. Returns the pause before the next check,
+   * in milliseconds. A hint ends this pause.
    */
   async #check(): Promise<number> {
     // A watcher that is added after this line is not in this check. `add` causes another check.

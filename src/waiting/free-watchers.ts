@@ -15,7 +15,7 @@ export interface FreeCheck {
 
 /** Reads the state of a lock, and the hints about the lock, for one watcher. */
 export interface Reading<S> {
-  /** Returns if the lock is free for this watcher, and when its lease ends. */
+  /** Returns whether the lock is free for this watcher, and when its lease ends. */
   readFree(state: S): FreeCheck
   /** True if the lock was free for this watcher after the release, at least for a moment. */
   isRelease(release: ReleaseHint): boolean
@@ -26,7 +26,8 @@ export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
   readonly keepsAlive: boolean
   /**
-   * Called with the state that a check found. Returns if the lock is free for this watcher.
+   * Called with the state that a check found. Returns whether the lock is free for this watcher, and
+   * when its lease ends.
    *
    * @param releases the hints of releases that arrived since the last check with an answer was sent
    */

@@ -30,7 +30,7 @@ interface Listenable<H> {
 }
 
 interface FreeEvents<H> {
-  /** Called when the lock may be free. `hint` is undefined if hints may have been missed. */
+  /** Called when the lock may be free. `hint` is `MISSED` or undefined if hints may have been missed. */
   mayBeFree(hint?: H): void
 }
 
@@ -61,8 +61,8 @@ export class ReleaseListener<H = Hint> {
 
   /**
    * Subscribes, unless this object already has the same subscription. When the server confirms the
-   * subscription, the waiter wakes and checks the lock once more. After this check, the
-   * server sends messages.
+   * subscription, the waiter wakes and checks the lock once more, because a release before the
+   * confirmation sent this client no message.
    *
    * @param remote the requests of the next waiter. Each kind of lock may use its own channel
    * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease never

@@ -21,7 +21,7 @@ export interface Limits {
   /** The time limit of one request to the server, in milliseconds. */
   readonly commandTimeoutMs: number
   /**
-   * How long a call tolerates refusals, in milliseconds. A call without a wait tolerates an outage for the same time.
+   * How long a call tolerates temporary refusals, in ms. A call without a wait tolerates an outage for this time too.
    */
   readonly outageMs: number
   /**
@@ -38,7 +38,7 @@ export interface Limits {
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** The shortest time limit of a request, in milliseconds. If less time remains after a failure, the operation stops. */
+/** If less time than this remains after a failure, in milliseconds, the operation sends no further request. */
 const LEAST_CALL_MS = 20
 
 /**
@@ -96,7 +96,7 @@ export class RetryBudget {
   /**
    * True if the server does not answer now, so that the client does not know the state of the lock.
    *
-   * @param known true if an answer has shown the state. Then only a long silence is an outage
+   * @param known true if an answer has shown the state. Then only a failure or a long silence is an outage
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
@@ -157,7 +157,7 @@ export class RetryBudget {
   }
 
   /**
-   * Pauses before the next attempt, or throws the error for the user if the operation must stop.
+   * Records the failure, and pauses. Throws the error for the user instead if the operation must stop.
    *
    * @param sentAt when the failed request was sent, on the monotonic clock
    * @param what the failed step, as words for the error

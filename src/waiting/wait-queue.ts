@@ -37,8 +37,8 @@ export class WaitQueue {
   }
 
   /**
-   * True if no other waiter of this kind must still send a request. This waiter then tells the
-   * server that the client needs no further place for this kind.
+   * True if no other waiter at the front of the queue must still send a request of this kind. This
+   * waiter then tells the server that the client needs no further place for this kind.
    */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true

@@ -9,8 +9,8 @@ export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
   /**
-   * Why the call got nothing, with the holder. For permits, this is a `WhyNoPermits` with all known holders. Undefined
-   * if no holder is known.
+   * Why the call got nothing, with the holder if it is known. For permits, this is a `WhyNoPermits` with all known
+   * holders. Undefined if the client knows nothing about the lock or the permits.
    */
   readonly why: WhyNotAcquired | undefined
 

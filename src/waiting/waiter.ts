@@ -46,18 +46,18 @@ export interface AcquireRequest {
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
-    /** Called when the server has named the holder, and the waiter waits for this holder. */
+    /** Called when the client knows the holder, and the waiter waits for this holder. */
     waitsFor(holder: string): void
     /** Called when the waiter settles without the lock. `reason` is set if its promise rejects. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
 }
 
-/** The state of the lock in the last refusal. Times are on the monotonic clock. */
+/** The last known state of a lock that is held. Times are on the monotonic clock. */
 export interface Sight {
   /** The holder, as the server stores it: `<clientId>:<owner>`. */
   readonly holder: string
-  /** When the refusal arrived, on both clocks. */
+  /** When the client received this state, on both clocks. */
   readonly at: Moment
   /** When the hold began; null if unknown. */
   readonly heldSince: number | null
@@ -80,13 +80,13 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly retryBudget: RetryBudget
   /** Wakes the waiter when it should send another request, and when it has settled. */
   readonly wakeEvent: WakeEvent
-  /** True after `contend` was called. The waiter then sends its own requests. */
+  /** True after `contend` of a racing waiter was called. The waiter then sends its own requests. */
   contending = false
   /** True while the waiter sleeps until a hold of this client ends, or until it is the first in its line. */
   waitsHere = false
   /** True if the client has emitted `wait` for this waiter. */
   announced = false
-  /** The owner id of the waiter's requests; undefined if it has none, usually before a request and after a grant. */
+  /** The owner id of the waiter's requests. Undefined without an id, usually before a request and after a grant. */
   wireOwner: string | undefined
   /** True if the queue on the server may contain `wireOwner`. */
   queued = false
@@ -96,11 +96,11 @@ export abstract class Waiter extends Linked<Waiter> {
   notYet: ((what: string) => Error) | undefined
   /** The latest time at which a request with an unknown outcome may run, on the monotonic clock; 0 for none. */
   doubtUntilMs = 0
-  /** The state of the lock in the last refusal that named a holder. Undefined if no refusal named a holder. */
+  /** The last known state of the lock with a holder. Undefined if no holder is known. */
   sight: Sight | undefined
   /** The last known position of the waiter in the queue of a fair lock, from 1; undefined if unknown. */
   queuePosition: number | undefined
-  /** True if the last refusal concerned another lock of the same multi-lock. */
+  /** True if this lock is part of a multi-lock, and the last refusal concerned another of its locks. */
   isForAnother = false
   /** Receives each step of this call. */
   observation: AcquisitionObservation = UNOBSERVED

@@ -50,8 +50,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
-  // Prometheus does not count the first value of a new series as an increase. So each series begins
-  // with 0, and an alert notices the first loss.
+  // Prometheus does not count the first value of a new series as an increase. So each series of
+  // losses begins with 0, and an alert notices the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }

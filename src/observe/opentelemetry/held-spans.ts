@@ -9,8 +9,8 @@ import { isKept, toTraceparent } from './traceparent.ts'
 const MOST_ENDED = 1_000
 
 /**
- * The spans of the holds of this process. Waiters in this process find the spans here. Waiters in
- * other processes read a span from the note of the owner.
+ * The sampled spans of the holds of this process. Waiters in this process find the spans here.
+ * Waiters in other processes read a span from the note of the owner.
  */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()

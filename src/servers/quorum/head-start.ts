@@ -76,7 +76,7 @@ export interface First {
  * client asks all masters at once, which saves a round trip.
  *
  * All clients sort the masters in the same order, so they usually ask the same master first.
- * Measured with `node bench/probes/quorum/contention.mjs`.
+ * `node bench/probes/quorum/contention.mjs` measures the effect.
  */
 export class HeadStart {
   readonly #masters: readonly Voter[]

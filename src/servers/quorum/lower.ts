@@ -9,8 +9,8 @@ import type { Voter } from './voter.ts'
 type LowerLock = VotedLock & { readonly headStart: HeadStart }
 
 /**
- * Lowers a hold count; 0 ends the hold. Sends no token, because each owner id is used for one hold
- * only.
+ * Lowers a hold count; 0 ends the hold. Sends no token, because each owner id has at most one
+ * grant.
  */
 export class LowerBallot extends LockBallot<LowerLock, LoweredHold, Released> {
   protected request(master: Voter, reply: Reply<Released>): void {

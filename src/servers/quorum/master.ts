@@ -140,8 +140,8 @@ export class Master implements Voter {
   }
 
   /**
-   * Ends the hold of this owner id. Later repairs do not restore the hold. True if the hold existed
-   * here.
+   * Ends the hold of this owner id. Later repairs do not restore the hold. Returns true if the hold
+   * existed here.
    */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings

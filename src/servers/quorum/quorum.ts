@@ -69,7 +69,7 @@ export class Quorum implements LockServer {
   }
 
   /**
-   * Returns the same order as one server, because another client may use one of the masters alone.
+   * Returns the order of a single server, because another client may use one of the masters alone.
    */
   orderOf(rawName: string): string {
     return orderBySlot(rawName)

@@ -38,7 +38,7 @@ interface Gap {
 export class Repairs {
   readonly #check: (leases: readonly LeaseToRenew[]) => void
   readonly #forgetMs: number
-  /** The gaps by owner id. Each owner id belongs to one hold. */
+  /** The gaps by owner id. Each owner id has at most one grant. */
   readonly #gaps = new Map<string, Gap>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity

@@ -3,8 +3,8 @@ import { isCluster, type RedisClient } from './connection/open-client.ts'
 
 /**
  * Identifies where the keys of a connection are: in a database of a server, or in a cluster. Only
- * multi-locks of several clients use these ids. The ids order the requests, and show if a lock was
- * given twice.
+ * multi-locks of several clients use these ids. The ids order the requests, and show whether a lock
+ * was given twice.
  *
  * The id of a cluster is the id of one node, and a client reads it only once. If this node leaves,
  * older and newer clients have different ids. Multi-locks then hold locks only for a limited time

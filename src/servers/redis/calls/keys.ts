@@ -38,7 +38,7 @@ export const NAMES = {
   client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
 } as const
 
-/** The key of the mark. A master stores there since when it votes, and which server process it is. */
+/** The key of the mark: the time from which a master votes, and the replication id of the master. */
 export const BIRTH = 'holdfast_birth'
 
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */

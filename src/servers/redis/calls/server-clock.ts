@@ -26,8 +26,8 @@ interface Bound {
 const UNKNOWN: Bound = { offsetMs: Number.NaN, at: 0 }
 
 /**
- * Estimates the server's clock. The estimate decides the deadlines of requests, and if a call was
- * made before a round of a latch began. It also appears in the error of a resting master.
+ * Estimates the server's clock. The estimate decides the deadlines of requests, and whether a call
+ * was made before a round of a latch began. It also appears in the error of a resting master.
  */
 export class ServerClock {
   #offsetMs = Number.NaN

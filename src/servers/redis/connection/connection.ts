@@ -147,7 +147,7 @@ export class Connection {
     else this.reconnect(failure)
   }
 
-  /** Leaves the current connection and opens another connection. */
+  /** Leaves the current connection and opens another connection. Does not interrupt an attempt to connect. */
   reconnect(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
     if (!this.#up) return

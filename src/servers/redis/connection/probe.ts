@@ -12,6 +12,7 @@ interface SilentConnection {
 
 /**
  * The longest time that a probe has for its answer, in milliseconds, unless `silenceMs` is longer.
+ * A random factor changes the time by up to a quarter.
  */
 const LONGEST_MS = 4_000
 

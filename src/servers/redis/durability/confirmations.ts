@@ -22,7 +22,7 @@ interface OpenConfirmation extends UnconfirmedGrant {
 }
 
 /**
- * Checks if replicas have the grants. Uses its own connection, because WAIT delays all later
+ * Checks whether replicas have the grants. Uses its own connection, because WAIT delays all later
  * commands on a connection. Each node runs one WAIT at a time, and later grants share the next
  * WAIT.
  */

@@ -8,11 +8,11 @@ export interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
-  /** The key of the mark. A master stores there since when it votes, and which server process it is. */
+  /** The key of the mark: the time from which a master votes, and the replication id of the master. */
   readonly birth: string
-  /** A grant of a fair lock ends after this time unless the owner confirms it, in milliseconds. */
+  /** A grant of a fair lock ends after this many milliseconds, unless the owner confirms the grant. */
   readonly claimMs: number
-  /** A place in a queue ends after this time without a heartbeat, in milliseconds. */
+  /** A place in a queue ends after this many milliseconds without a heartbeat. */
   readonly aliveMs: number
   /** The prefix of the inbox channels of the clients. */
   readonly inbox: string

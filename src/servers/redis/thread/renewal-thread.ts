@@ -10,7 +10,7 @@ import { newWorker, whenUp } from './start-worker.ts'
 /** A lease that the worker renews if the main thread is late. */
 export interface KeptLease {
   readonly lease: LeaseToRenew
-  /** How long the lease lasts after each renewal, in milliseconds. */
+  /** The longest lease that a renewal requests, in milliseconds. */
   readonly leaseMs: number
   /**
    * The latest end of the lease, on the `performance.now()` of the main thread; Infinity if there
