@@ -39,7 +39,8 @@ export class FreeWatches {
   }
 
   /**
-   * Calls the listener when a check finds that the lock has become free.
+   * Calls the listener when a check finds that the lock has become free. Emits `error` once if the
+   * checks keep failing.
    *
    * @returns a function that removes the listener
    */

@@ -27,8 +27,8 @@ interface WatchedElection {
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if `holder` agrees with the state of this candidate. If not, the watch does not report this
-   * holder to the listeners.
+   * False if `holder` contradicts what this client knows about its candidates. The watch then does
+   * not report this holder to the listeners.
    */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
