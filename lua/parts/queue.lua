@@ -14,7 +14,7 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client for `aliveMs` from now. Usually writes nothing if an earlier call has done this recently.
+-- Keeps the places of a client for `aliveMs` from now. Usually writes nothing if an earlier call did this recently.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -68,8 +68,7 @@ local function firstAlive(keys, nowUs, terms, own)
   end
 end
 
--- Returns the owners of this client at the head of the queue, at most `most`: those before the first owner of another
--- client.
+-- Returns the owners of this client that come before the first owner of another client in the queue, at most `most`.
 local function runOf(keys, client, most)
   local run = {}
   for i, owner in ipairs(redis.call('ZRANGE', keys.queue, 0, most - 1)) do

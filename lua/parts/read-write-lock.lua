@@ -236,9 +236,9 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Wakes the next waiters. The message '2' wakes all waiting readers. The score of the first member of the queue of the
--- writers wakes this member, because all other members have other scores. Redisson's clients know only the messages 0
--- and 1. `left` is the number of holders; no holder writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. Any other message is the score of the first member
+-- of the queue of the writers. It wakes only this member, because all other members have other scores. Redisson's
+-- clients know only the messages 0 and 1. `left` is the number of holders; no holder writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)

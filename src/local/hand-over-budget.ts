@@ -7,7 +7,7 @@ const LONGEST_MS = 5
 
 /**
  * A hand-over request reserves this many tokens for later hand-overs. So does a request for a lock for which several
- * calls of this client wait. The token of the next holder is extra.
+ * calls of this client wait. The token of the new holder is extra.
  */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
@@ -31,9 +31,9 @@ const UNBROKEN_MS = 1_000
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends by number or by time. Without a
- * limit, the client could hand the lock over forever. After its turn, the client lets other clients ask
- * first, for about as long as their turns take.
+ * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends after many acquisitions or some
+ * milliseconds. Without a limit, the client could hand the lock over forever. After its turn, the client lets other
+ * clients ask first, for about as long as their turns take.
  *
  * Measured with `node bench/probes/lock/hand-over.mjs`.
  */

@@ -176,7 +176,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
-  /** True if this client receives a message for each release by another client. */
+  /** True if a waiter of this client listens to the messages of the lock, and the subscription is confirmed. */
   get listensForReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
@@ -232,8 +232,8 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * Releases the owner id in the background, until the server confirms the release. No later
-   * request may use this id.
+   * Releases the owner id in the background, and repeats the release until the server confirms it.
+   * No later request may use this id.
    *
    * @param of a hold or request with this owner id
    * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0

@@ -16,7 +16,7 @@ interface PassedLock {
  */
 const MOST_USED = 0.02
 
-/** A request in flight that makes the lease of a hold last for its `leaseMs`. */
+/** A request in flight. Its answer proves the whole lease of a hold. */
 export interface PendingConfirmation {
   readonly sentAt: Moment
   /** A hand-over is possible while the proved lease is valid for at least this many milliseconds. */

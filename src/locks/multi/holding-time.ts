@@ -17,7 +17,7 @@ const OUT_OF_ORDER = 1 / 50
  * this many milliseconds.
  */
 const SECOND_REACH_MS = 4_000
-/** After each further holding time that was too short, the limit grows by this factor. */
+/** After each further holding time that was too short, the longest holding time grows by this factor. */
 const GROWTH = 4
 
 /**
