@@ -64,8 +64,8 @@ for n = 1, #KEYS / 2 do
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  -- A client reads one value three times as fast as a list of two values. So the reply has only the token for
-  -- `granted`, and only the number of listeners for `freed`. The token is a string.
+  -- A client reads one value three times as fast as a list of two values. So the reply has only the token for a
+  -- `granted` without reserved tokens, and only the number of listeners for `freed`. The token is a string.
   local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
   replies[n] = isUsual and reply[2] or reply
 end

@@ -24,8 +24,8 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- The token of a single server is the time of the grant, so it gives the age of the hold. Masters count their
-    -- tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
+    -- On a single server, the last token is close to the time of the grant, so it gives the age of the hold. Masters
+    -- count their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -54,8 +54,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions take this path, so it has few commands. Tokens stay texts, because formatting a number would
-    -- cost half the time of another command.
+    -- Most acquisitions take this path, so it has few commands. Without a reserve, the token is made as a text, because
+    -- formatting a number would cost half the time of another command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

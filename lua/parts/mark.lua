@@ -31,7 +31,7 @@ local function writeMark(birth, mark)
   redis.call('SET', birth, text)
 end
 
--- True if the server was a replica before. Such a server may lack the last writes of its old master.
+-- True if the server may have been a replica before. Such a server may lack the last writes of its old master.
 local function wasReplica()
   return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'
 end

@@ -11,8 +11,8 @@ local function answerTo(request)
   return redis.call('GET', request)
 end
 
--- A server with full memory refuses SET as the first write of a script. A script that must work there writes something
--- else before.
+-- A server with full memory refuses SET as the first write of a script. A script that must work on such a server writes
+-- something else before.
 local function keepAnswer(request, answer, untilUs)
   local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US
   -- The result is stored for one second longer than `untilUs`. When the result expires, the server already refuses all

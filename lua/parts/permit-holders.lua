@@ -1,8 +1,8 @@
 -- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
 -- room for them. No permit depends on these entries, so errors are ignored.
 
--- One hour. Entries outlive the leases by one to two hours. The second hour saves most acquisitions the command that
--- sets the expiry.
+-- One hour. Entries outlive the leases by one to two hours. Because of the second hour, most acquisitions need not set
+-- the expiry again.
 local MORE_MS = 3600000
 
 -- Called when a lease begins or is renewed: keeps the entries for at least as long as this lease.

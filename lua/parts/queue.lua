@@ -1,5 +1,5 @@
 -- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are the keys of one
--- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
+-- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, most, inbox (the prefix of the inbox channels).
 --
 -- `queue`    zset: owner -> ticket, which is the server time in µs at which the owner joined the queue.
 -- `waiting`  hash: client -> '<untilMs> <seen> <label>'. The places of the client count until the server time
@@ -14,7 +14,7 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client for `aliveMs` from now. Writes nothing if an earlier call has done this recently.
+-- Keeps the places of a client for `aliveMs` from now. Usually writes nothing if an earlier call did this recently.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -68,8 +68,7 @@ local function firstAlive(keys, nowUs, terms, own)
   end
 end
 
--- Returns the owners of this client at the head of the queue, at most `most`: those before the first owner of another
--- client.
+-- Returns the owners of this client that come before the first owner of another client in the queue, at most `most`.
 local function runOf(keys, client, most)
   local run = {}
   for i, owner in ipairs(redis.call('ZRANGE', keys.queue, 0, most - 1)) do

@@ -3,13 +3,13 @@
 --
 -- `lock`     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer.
 -- `<prefix>:<reader>:rwlock_timeout:<n>`   string with an expiry: the lease of the n-th hold of a reader. Redisson
---            writes such a key for each hold, with the value 1. Holdfast writes only the key for n = 1. The value is
+--            writes such a key for each hold, with the value 1. Holdfast writes only the key for n = 1. Its value is
 --            the server time in µs when the reader got the lock.
 -- `readers`  zset: client -> the server time in µs at which its wait to read began.
--- `writers`  zset: the queue of the waiters that exclude each other, with the same times. The member is the client if
---            it waits to write, and `<client>:upgradable` if it waits for the upgradable lock. If an owner already
---            holds another side of the lock, the member is the owner, in either queue. The score of an owner that holds
---            the upgradable lock and waits to write is 3.
+-- `writers`  zset: the queue of the waiters that exclude each other: member -> the server time in µs at which its wait
+--            began. The member is the client if it waits to write, and `<client>:upgradable` if it waits for the
+--            upgradable lock. If an owner already holds another side of the lock, the member is the owner, in either
+--            queue. The score of an owner that holds the upgradable lock and waits to write is 3.
 -- `alive`    hash: member of either queue -> the server time in ms until which its place counts.
 -- `phase`    string with an expiry, set if readers wait when a write hold ends. While it exists, no plain reader waits
 --            for the queue of the writers. It is deleted when no reader waits any more.
@@ -106,18 +106,18 @@ local function dropDead(keys)
   return left
 end
 
--- A lock with at most 8 holders is checked completely. In a larger lock, 4 random fields are checked.
+-- A lock with at most 8 holders is checked completely. In a larger lock, 4 random fields are checked first.
 local FEW = 8
 local SAMPLE = 4
 
 -- Returns the number of holders. For more than 8 holders, the result may be 2 instead. Removes the expired readers that
--- it finds. Checks only a few of many readers, so that a release beside 10,000 readers is as fast as a release beside
--- ten.
+-- it finds. Usually checks only a few of many readers, so that a release beside 10,000 readers is as fast as a release
+-- beside ten.
 --
 -- If at most one of the few readers is alive, all readers are checked, and every expired reader is removed.
 --
 -- Redisson's waiters sleep until the lock key expires. If this key lives much longer than the leases of the few
--- readers, some calls check all readers. The check of all readers shortens the expiry of the key.
+-- readers, some calls check all readers. The check of all readers may shorten the expiry of the key.
 local function countHolders(keys)
   local size = redis.call('HLEN', keys.lock) - 1
   if size <= FEW then
@@ -236,9 +236,9 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Wakes the next waiters. The message '2' wakes all waiting readers. The score of the first member of the queue of the
--- writers wakes this member, because all other members have other scores. Redisson's clients know only the messages 0
--- and 1. `left` is the number of holders; no holder writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. Any other message is the score of the first member
+-- of the queue of the writers. It wakes only this member, because all other members have other scores. Redisson's
+-- clients know only the messages 0 and 1. `left` is the number of holders; no holder writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)

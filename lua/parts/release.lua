@@ -16,8 +16,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
     return { 'gone' }
   end
   if token ~= '' then
-    -- On one of several masters, the counter can be below the token. If the counter is above the token, a newer hold
-    -- exists.
+    -- On one of several masters, the counter can be below the token. If the counter is above the token, the owner has a
+    -- newer hold.
     local last = redis.call('GET', counter)
     if last and last ~= token and tonumber(last) > tonumber(token) then
       return { 'gone' }

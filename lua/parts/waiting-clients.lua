@@ -71,8 +71,8 @@ end
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- The stored time belongs to an earlier waiter of this client. This waiter began to wait later, so another client
-    -- may be next.
+    -- The stored time belongs to an earlier waiter of this client. The waiter of this request began to wait later, so
+    -- another client may be next.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
   end

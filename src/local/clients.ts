@@ -25,8 +25,8 @@ interface ClientServices {
 
 /**
  * Finds the label and the process of clients. Sources are this client, the other clients of this
- * process, and the server. `Clients` remembers the answers of the server, because they never
- * change.
+ * process, and the server. `Clients` remembers the clients that the server knew, because the data of
+ * a client never changes.
  */
 export class Clients {
   readonly #presence: Presence
@@ -109,8 +109,8 @@ export class Clients {
       await this.fetchInfo(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // If the login has no right to ask, the client never asks again, because each refusal adds a
-      // line to the server's log.
+      // If the login has no right to ask, the client sends no more background requests, because each
+      // refusal adds a line to the server's log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

@@ -7,8 +7,8 @@ import type { LocalLock } from './local-lock.ts'
 import { abandonId, type RequestOutcome, type WaiterAnswer } from './request.ts'
 
 /**
- * Returns a callback that receives each result of a request. A grant reaches `then` only after
- * replicas have confirmed the grant. All other results reach `then` at once.
+ * Returns a callback that receives each result of a request. With `confirm`, a grant reaches `then`
+ * only after replicas have confirmed the grant. All other results reach `then` at once.
  */
 export function whenConfirmed<A extends WaiterAnswer>(
   lock: LocalLock,

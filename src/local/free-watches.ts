@@ -39,7 +39,8 @@ export class FreeWatches {
   }
 
   /**
-   * Calls the listener when a check finds that the lock has become free.
+   * Calls the listener when a check finds that the lock has become free. Emits `error` once if the
+   * checks keep failing.
    *
    * @returns a function that removes the listener
    */
@@ -56,7 +57,7 @@ export class FreeWatches {
 
   /**
    * True if this client watches the lock, and the subscription of the watch is confirmed. The
-   * client then receives a message for each release.
+   * client then receives the messages of the lock.
    */
   listens(rawName: string): boolean {
     if (this.#all.size === 0) return false

@@ -6,8 +6,8 @@ const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
 
 /**
- * If several calls of this client wait for a lock, a request for the lock reserves this many tokens for hand-overs. Its
- * own token is extra.
+ * A hand-over request reserves this many tokens for later hand-overs. So does a request for a lock for which several
+ * calls of this client wait. The token of the new holder is extra.
  */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
@@ -31,9 +31,9 @@ const UNBROKEN_MS = 1_000
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends when other clients get a chance.
- * Without a limit, the client could hand the lock over forever. After its turn, the client lets other clients ask
- * first, for about as long as their turns take.
+ * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends after many acquisitions or some
+ * milliseconds. Without a limit, the client could hand the lock over forever. After its turn, the client lets other
+ * clients ask first, for about as long as their turns take.
  *
  * Measured with `node bench/probes/lock/hand-over.mjs`.
  */
@@ -103,8 +103,8 @@ export class HandOverBudget {
   }
 
   /**
-   * Called after each release and each hand-over. If the turn of this client has ended, its waiters
-   * then let the woken clients ask first.
+   * Called after each hand-over, and when the server has answered the last release of a hold. If the
+   * turn of this client has ended, its waiters then let the other clients ask first.
    *
    * @param others how many other clients wait; 1 by default, because one client may wait if the
    * number is unknown

@@ -29,8 +29,8 @@ export class HolderRequests {
   /** One controller for each hold whose signal was read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
   /**
-   * The first release request for each hold. If code reads the signal of the hold later, the signal
-   * aborts with this error.
+   * The first release request that the holder heard, for each hold. If code reads the signal of the
+   * hold later, the signal aborts with this error.
    */
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
   /** For each request id, the owners that heard the request. */
@@ -74,7 +74,7 @@ export class HolderRequests {
 
   /**
    * Returns the signal that aborts when a client requests the release of the hold. The signal has
-   * already aborted if such a request came before.
+   * already aborted if the holder heard such a request before.
    */
   signalOf(hold: Hold): AbortSignal {
     let controller = this.#signals.get(hold)

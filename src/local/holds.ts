@@ -38,8 +38,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the hold of a grant. The waiter's owner id then belongs to the hold. If there is no hold,
-   * and the retry budget is used up, rejects the waiter.
+   * Makes the hold of a grant. The waiter's owner id then belongs to the hold. If the lease has
+   * expired, and the retry budget is used up, rejects the waiter.
    *
    * @param leaseMs the lease that the server granted, in milliseconds
    * @returns null if the lease expired before the grant arrived, or if the waiter has no owner id
@@ -187,7 +187,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Ends the hold in this client at once. The server still has the hold, so a release must follow.
+   * Ends the hold in this client at once. The server may still have the hold, so a release must
+   * follow.
    */
   endHold(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)

@@ -53,7 +53,7 @@ export interface RemoteKind extends HoldKind {
   /**
    * Creates the requests of one lock; called at most once for each local lock. Undefined if the
    * kind uses the requests of `RemoteLock`. If the result has no `handOver`, this client never
-   * hands over a lock of this kind.
+   * sends a hand-over request for this kind.
    */
   newVerbs?(lock: LockForVerbs): KindVerbs
   /**
@@ -77,7 +77,7 @@ export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
 
 /**
  * Returns the lease of a hold for a renewal. A quorum reads `holds` and `isHeld` only to give the
- * hold back to a master that lost it.
+ * hold to a master that does not have it.
  */
 export function toRenew(hold: Hold): LeaseToRenew {
   return {

@@ -48,7 +48,7 @@ export class LocalLock extends Linked<LocalLock> {
   closed: ClosedError | undefined
   /** True while a hand-over request is in flight. */
   isHandingOver = false
-  /** Set while an owner waits in the server's queue, or holds the lock after such a wait. */
+  /** Set from the first wait in the server's queue, until this client no longer uses the lock. */
   queued: QueuedWaiters | undefined
   readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
@@ -176,7 +176,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
-  /** True if this client receives a message for each release by another client. */
+  /** True if a waiter of this client listens to the messages of the lock, and the subscription is confirmed. */
   get listensForReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
@@ -194,7 +194,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(hint)) firstBeside.wakeEvent.set()
   }
 
-  /** Starts or wakes the first waiter of each line. If there is none, ends the subscription. */
+  /** Starts the first waiter of each line, or wakes it if no hold here prevents its request. Without waiters, ends the subscription. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
@@ -215,7 +215,7 @@ export class LocalLock extends Linked<LocalLock> {
   /**
    * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
-   * @param following the new holder in the answer to a release; undefined if unknown
+   * @param following the new holder in the answer to a release; undefined if no answer names it
    * @param releasedAt when this release was sent; undefined if unknown
    */
   checkAgain(following?: NextHolder, releasedAt?: Moment): void {
@@ -232,8 +232,8 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * Releases the owner id in the background, until the server confirms the release. No later
-   * request may use this id.
+   * Releases the owner id in the background, and repeats the release until the server confirms it.
+   * No later request may use this id.
    *
    * @param of a hold or request with this owner id
    * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0

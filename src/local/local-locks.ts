@@ -100,8 +100,8 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request that does not acquire, renew or release a lease. Repeats the request after
-   * temporary failures.
+   * Sends a request that belongs to no waiter and to no hold of this client. Repeats the request
+   * after temporary failures.
    *
    * @param failed the words of the error for what was not done, such as `not inspected`; or a
    *   function that returns these words

@@ -10,13 +10,16 @@ interface PassedLock {
   readonly services: Pick<Services, 'clock'>
 }
 
-/** A hand-over without a request is possible until this share of the lease has passed. */
+/**
+ * A hand-over without a request is possible until this share of the lease has passed since the
+ * request that proves the lease.
+ */
 const MOST_USED = 0.02
 
-/** A request in flight that makes the lease of a hold last for its `leaseMs`. */
+/** A request in flight. Its answer proves the whole lease of a hold. */
 export interface PendingConfirmation {
   readonly sentAt: Moment
-  /** A hand-over needs this much of the proved validity, in milliseconds. */
+  /** A hand-over is possible while the proved lease is valid for at least this many milliseconds. */
   readonly leastLeftMs: number
 }
 

@@ -59,7 +59,7 @@ export abstract class LocalWaiter extends Waiter {
     }
   }
 
-  /** Rejects after an unexpected error. Otherwise the caller and `close()` would wait forever. */
+  /** Rejects after an unexpected error, and emits it. Otherwise the caller and `close()` would wait forever. */
   protected stepFailed(error: unknown): void {
     this.reject(error)
     this.lock.taskFailed(error as Error)

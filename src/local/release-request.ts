@@ -117,7 +117,7 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget } = lock
     abandonIfInDoubt(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // The server grants freed permits directly to waiters. So this client does not pause for other clients.
+    // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()

@@ -13,8 +13,8 @@ interface InboxEvents {
 }
 
 /**
- * Receives the messages that other clients send to this client. The subscription exists only while
- * the client needs messages.
+ * Receives the messages that other clients send to this client. The subscription ends when a check
+ * finds that the client needs no messages.
  */
 export class RequestInbox {
   readonly #channel: RequestChannel
@@ -51,8 +51,8 @@ export class RequestInbox {
   /**
    * Opens the inbox, and waits for its subscription.
    *
-   * @returns true if the subscription is confirmed, so that every later message arrives; false
-   *   after `ms` milliseconds, or if the inbox was closed
+   * @returns true if the subscription is confirmed, so that later messages arrive; false after `ms`
+   *   milliseconds, or if the inbox was closed
    */
   async isConfirmed(ms: number): Promise<boolean> {
     this.open()

@@ -30,7 +30,8 @@ export interface RequestOutcome<A extends WaiterAnswer> {
 }
 
 /**
- * If the wait timeout comes during a request, the request times out this many milliseconds later.
+ * If the wait timeout comes during a request, the request times out at most this many milliseconds
+ * later.
  * So the error names the wait timeout.
  */
 const AFTER_THE_WAIT_MS = 20

@@ -20,7 +20,7 @@ interface RevocationAnswer {
   readonly heard: readonly string[]
 }
 
-/** Text of other clients is cut to this many characters. */
+/** Labels and reasons are cut to this many characters. */
 const MOST_CHARACTERS = 200
 /**
  * Messages with more owners than this are ignored, because they probably do not come from Holdfast.
@@ -58,7 +58,7 @@ export function readMessage(text: string): RevocationRequest | RevocationAnswer 
   }
 }
 
-/** Cuts text of another client, and escapes characters that could harm logs and errors. */
+/** Cuts a label or a reason, and escapes characters that could harm logs and errors. */
 export const shown = (text: string): string => oneLine(text, MOST_CHARACTERS)
 
 function parsed(text: string): Record<string, unknown> | undefined {

@@ -54,8 +54,8 @@ export class Revocations {
   }
 
   /**
-   * Returns the signal that aborts when a client requests the release of the hold. From now on,
-   * this client receives release requests.
+   * Returns the signal that aborts when a client requests the release of the hold. If the hold is
+   * live, this client receives release requests from now on.
    */
   signalOf(hold: Hold): AbortSignal {
     if (hold.live) this.#inbox.open()

@@ -25,8 +25,8 @@ export interface Services {
   /** Passes release requests of other clients to the holders. */
   readonly revocations: { started(): void; signalOf(hold: Hold): AbortSignal }
   /**
-   * The locks that callers watch without acquiring them. `listens` is true if this client receives a
-   * message for each release of the lock.
+   * The locks that callers watch without acquiring them. `listens` is true if this client receives
+   * the messages of the lock, because callers watch it.
    */
   readonly freeWatches: { listens(rawName: string): boolean }
   readonly own: ClientInfo

@@ -25,7 +25,7 @@ interface QuickestResponse {
   readonly quickestMs: number
 }
 
-/** Warns about leases that are too short for the connection; once for each client. */
+/** Warns once about a lease that is too short for the connection. */
 export class ShortLeases {
   readonly #leastMs: number
   readonly #responseTime: QuickestResponse

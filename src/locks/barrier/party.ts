@@ -124,8 +124,8 @@ export class Party {
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
-    // The server refuses this request after `callMs`, and the lease of a newer request ends later.
-    // So a delayed request cannot make the party arrive again after that lease.
+    // The server refuses this request after `callMs`. If a newer request has renewed the arrival, the
+    // lease still runs then. So a delayed request cannot bring back an arrival that has expired.
     const callMs = Math.min(this.#budget.callMs, leaseMs)
     this.#unanswered += 1
     try {

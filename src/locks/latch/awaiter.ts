@@ -19,8 +19,8 @@ export class Awaiter extends Linked<Awaiter> {
   readonly #abort: AbortWatch | undefined
   readonly #timer: WaitTimer
   /**
-   * The number of the round that the call awaits. Null if the server does not know the round,
-   * undefined before the first check.
+   * The number of the round that the call awaits. Null if the server does not know the round.
+   * Undefined before the first check of a call without `round`.
    */
   #round: number | null | undefined
   /**

@@ -8,9 +8,8 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * If no message arrives on a confirmed subscription, the client checks the latch again after at
- * most this pause, in milliseconds. The pause doubles after each such check, up to
- * `LONGEST_FALLBACK_MS`.
+ * While the subscription is confirmed, the client checks the latch again after at most this pause,
+ * in milliseconds. The pause doubles after each check, up to `LONGEST_FALLBACK_MS`.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000

@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if `holder` agrees with the state of this candidate. */
+  /** False if `holder` contradicts the state of this candidate, or is a candidate whose campaign in this client has ended. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.hasOwnerId(holder)) {

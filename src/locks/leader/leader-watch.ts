@@ -6,7 +6,7 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * The shortest pause before a check that no message starts, in milliseconds. Without this pause,
+ * Without a message, the next check follows after at least this pause, in milliseconds. Otherwise
  * checks would follow at once while the server reports 0 ms for the lease.
  */
 const SHORTEST_MS = 10
@@ -27,8 +27,8 @@ interface WatchedElection {
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if `holder` agrees with the state of this candidate. If not, the watch does not report this
-   * holder to the listeners.
+   * False if `holder` contradicts what this client knows about its candidates. The watch then does
+   * not report this holder to the listeners.
    */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void

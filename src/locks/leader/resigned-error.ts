@@ -1,8 +1,8 @@
 import { HoldfastError } from '../../errors.ts'
 
 /**
- * The reason with which the signal of a term aborts after `resign()`. Work that uses the signal rejects with this
- * error.
+ * The reason with which the signal of a term aborts after `resign()`. Work that uses the signal usually rejects with
+ * this error.
  */
 export class ResignedError extends HoldfastError {
   /** The fencing token of the term. */

@@ -104,7 +104,7 @@ export class HeldTerm {
   }
 
   /**
-   * Checks with the server that this candidate still holds the lock. Otherwise the term ends as lost.
+   * Asks the server if this candidate still holds the lock. If it does not, the term ends as lost. Ignores failures.
    *
    * @internal
    */

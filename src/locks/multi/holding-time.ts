@@ -8,15 +8,16 @@ const MOMENT_MS = 50
 
 /**
  * If some held locks come after the missing lock, the holding time is this share of the time waited
- * so far, but at most `MOMENT_MS`.
+ * so far, but at most `MOMENT_MS`. It is 0 if callers queue for the missing lock.
  */
 const OUT_OF_ORDER = 1 / 50
 
 /**
- * The second holding time is half of the time waited so far, but at most this many milliseconds.
+ * The second holding time is half of the time waited so far. It is at least `MOMENT_MS`, and at most
+ * this many milliseconds.
  */
 const SECOND_REACH_MS = 4_000
-/** After each further holding time that was too short, the limit grows by this factor. */
+/** After each further holding time that was too short, the longest holding time grows by this factor. */
 const GROWTH = 4
 
 /**

@@ -35,8 +35,8 @@ export class HeldMultiLease extends BaseLease {
   /** The name of the `MultiLock`: the names of its locks with ` + ` between them. */
   readonly name: string
   /**
-   * The lease of each lock, in the order in which you passed the locks. Each lease has its own token. A lock that you
-   * passed twice is listed once.
+   * The lease of each lock, in the order in which you passed the locks. Each lease has the token of its lock. A lock
+   * that you passed twice is listed once.
    */
   readonly leases: readonly Lease[]
   readonly #parts: readonly HeldLease[]
@@ -212,7 +212,7 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
-    // A held lock counts as lost if an `unlock()` ended its lease. Another task may have called this `unlock()`.
+    // A lock also counts as lost if an `unlock()`, perhaps of another task, has ended its hold.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined

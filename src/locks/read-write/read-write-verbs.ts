@@ -72,9 +72,9 @@ export class ReadWriteVerbs {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
-    // Removes the owner id of a writer. If the owner also reads, the watchdog may still renew the
-    // read lease under this owner id. So the client repeats an unanswered removal for the longest
-    // lease of all holds.
+    // Removes the owner id of a writer. If the owner also reads, each renewal of its read lease keeps
+    // the key of the lock, which contains the write hold. So the client repeats an unanswered removal
+    // for longer than the longest lease of all holds.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
