@@ -101,8 +101,8 @@ local function beat(keys, from, count)
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
-  -- After a claim window, the client of the first owner in the queue checks the lock. So `firstAlive` removes the
-  -- owners of dead clients before this owner.
+  -- When a claim window ends, the client of the first owner in the queue checks the lock. So `firstAlive` removes
+  -- owners of dead clients from the head of the queue.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]

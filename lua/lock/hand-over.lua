@@ -51,7 +51,7 @@ local last = tonumber(redis.call('GET', counter) or nil)
 if held[2] and not held[1] then
   return { 'granted', string.format('%.0f', last or token) }
 end
--- One of several masters does not compare the counter, because each hold there has its own owner name.
+-- A master of a quorum does not compare the counter, because each hold there has its own owner name.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   if not held[1] then
     -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.

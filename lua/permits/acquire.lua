@@ -89,8 +89,8 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- Informs Redisson's clients if more permits are available than before. Wakes the next client, unless this client is
--- `but`.
+-- Informs Redisson's clients if more permits are available than before. Wakes the next client if enough permits are
+-- available for it. Never wakes the client `but`.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)

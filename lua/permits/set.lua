@@ -64,7 +64,7 @@ elseif how == 'delete' then
   local deleted = redis.call('UNLINK', keys.pool, keys.timeouts)
   redis.call('UNLINK', keys.holders, keys.kind)
   redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)
-  -- The script wakes the next client, because its request may set the number of permits again.
+  -- The script wakes the next client, because the request of this client may set the number of permits again.
   local first = firstOf(keys)
   if first then
     redis.call(publish, tickets, first)
@@ -101,7 +101,7 @@ if by > 0 or expired > 0 then
 end
 local first, _, wanted = firstOf(keys)
 -- If the next client wants more permits than there are in total, the script wakes this client too. The answer to its
--- next request then is `too-many`.
+-- next request is then `too-many`, unless the total is 0 or less.
 if first and (wanted <= available or wanted > available + taken) then
   redis.call(publish, tickets, first)
 end

@@ -86,8 +86,8 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- The client was first with the place of an earlier waiter. This waiter has a later place, so the script wakes the
--- client that is next.
+-- The client was first with the place of an earlier waiter. The waiter of this request began to wait later than another
+-- client, so the script wakes the client that is next now.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

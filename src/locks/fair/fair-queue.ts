@@ -19,8 +19,8 @@ import { RequestsInFlight } from './requests-in-flight.ts'
 /**
  * The waiters of one client for one fair lock. Each waiter has its own place in the queue on the
  * server, so the FIFO order covers the waiters of all clients. The waiters do not race for the
- * lock. A release grants the lock to the head of the queue, and the client of the head receives a
- * message.
+ * lock. A release grants the lock to the head of the queue. The client of the head learns this from a
+ * message, or from the answer to its own release.
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string
@@ -41,8 +41,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Removes this queue from the heartbeat. The heartbeat then releases all new grants for this
-   * lock.
+   * Removes the served places from the server, and this queue from the heartbeat. The heartbeat then
+   * releases all new grants for this lock.
    */
   stopHeartbeat(): void {
     this.#removeServed()
@@ -97,7 +97,10 @@ export class FairQueue implements QueuedWaiters {
     return { waiter, following }
   }
 
-  /** Ends a hold on the server. The server may then choose the next holder and its run. */
+  /**
+   * Ends a hold on the server, and removes the served places. The server may then choose the next
+   * holder and its run.
+   */
   endHold(ending: LoweredHold, reply: Reply<Released>): void {
     const most = this.#longestRun
     if (this.run.served.size === 0) {
@@ -118,7 +121,7 @@ export class FairQueue implements QueuedWaiters {
   get #longestRun(): number {
     if (this.places.size === 0) return 0
     const { server, watchdog } = this.#lock.services
-    // Waiters do not use a reported grant then, but send a request of their own.
+    // In these two cases, waiters do not use a reported grant, but send a request of their own.
     if (server.confirm !== undefined || watchdog.hasStandIn) return 0
     return this.run.longest(this.places)
   }
@@ -126,7 +129,7 @@ export class FairQueue implements QueuedWaiters {
   /**
    * Called when a message or the answer to a release reports that this owner id has the lock.
    *
-   * @param byRelease the release of this client that made the grant; undefined for other grants
+   * @param byRelease the release of this client that made the grant; undefined if none is known
    */
   onGrant(owner: string, token: number, byRelease?: OwnRelease): void {
     const { clock } = this.#lock.services
@@ -139,7 +142,7 @@ export class FairQueue implements QueuedWaiters {
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // No hold has this token, so the waiter has left the queue. The client releases the grant,
-    // because it would block the queue until the claim window ends.
+    // because the grant would block the queue until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.lastToken === token)) {
       this.#heartbeat.refuse(this.inTurn, owner, token)
     }
@@ -175,8 +178,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Wakes the first waiter, because the lock may be free. The request of this waiter makes the
-   * server grant a free lock to the head of the queue.
+   * Called when the lock may be free. Ends the run, removes the served places, and wakes the first
+   * waiter. The request of this waiter makes the server grant a free lock to the head of the queue.
    */
   checkAgain(): void {
     this.run.stop()

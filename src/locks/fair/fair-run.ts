@@ -31,7 +31,7 @@ export class FairRun {
   #at = 0
   #confirmSentAt: Moment | undefined
 
-  /** Called when this grant becomes known. */
+  /** Called when the answer to a release of this client names an owner of this client as holder. */
   start({ token, run = [] }: NextHolder): void {
     this.#lastToken = token
     this.#owners = run
@@ -61,7 +61,7 @@ export class FairRun {
   }
 
   /**
-   * The longest run that this client can serve after its next release.
+   * How many waiters this client can serve without a request after the next grant.
    *
    * @param places the places of this client
    */
@@ -72,8 +72,8 @@ export class FairRun {
   }
 
   /**
-   * Returns the place that follows this hold in its run. Undefined if the hold is not of this run,
-   * or if the next waiter needs a grant of the server.
+   * Returns the next place of the run. Undefined if the hold is not of this run, if the run has no
+   * more places, or if the next waiter needs a grant of the server.
    *
    * @param places the places of this client
    */

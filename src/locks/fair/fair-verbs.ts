@@ -14,7 +14,7 @@ import type { FairQueue } from './fair-queue.ts'
  */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock
-  /** The waiters of this client; undefined before the first acquisition. */
+  /** The waiters of this client; undefined before the first attempt. */
   queue: FairQueue | undefined
   readonly #remote: RemoteLock
 
@@ -23,7 +23,7 @@ export class FairVerbs implements KindVerbs {
     this.inTurn = inTurn
   }
 
-  /** Acquires the lock without a place in the queue. Waiters in the queue use `inTurn` instead. */
+  /** Acquires the lock without a place in the queue. A `FairWaiter` uses `inTurn` instead. */
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     this.#remote.acquire(attempt, reply)
   }

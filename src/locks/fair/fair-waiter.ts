@@ -21,8 +21,9 @@ import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 
 /**
- * A waiter for a fair lock, with a place in the queue on the server. The waiter sends a request. It
- * then sleeps until a message grants the lock, or until it must send another request.
+ * A waiter for a fair lock. Unless the waiter asks only once, it has a place in the queue on the
+ * server. After its request, the waiter usually sleeps until a message grants the lock, or until it
+ * must send another request.
  */
 export class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat
@@ -51,8 +52,8 @@ export class FairWaiter extends LocalWaiter {
   }
 
   /**
-   * Takes the next step: uses a grant, sends a request, or waits. The client calls this method
-   * again after each step, until the waiter holds the lock or has settled.
+   * Takes the next step: re-enters the hold of its owner, uses a grant, sends a request, or waits.
+   * Called at each wake-up. After the waiter has settled, the last call cleans up.
    */
   woken(): void {
     const { lock } = this
@@ -90,7 +91,7 @@ export class FairWaiter extends LocalWaiter {
     const { clock, watchdog } = lock.services
     const { claimMs } = this.#place
     const claim = this.#place.claim(clock)
-    // A client with a watchdog thread may block its event loop for longer than the claim window. A
+    // A client with a renewal thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
     const hold = this.#newHold(claim, claim.sentAt, claimMs)
@@ -171,7 +172,7 @@ export class FairWaiter extends LocalWaiter {
     wakeEvent.wake(this, answer.ttlMs === Infinity ? untilCheckMs() : undefined)
   }
 
-  /** @returns the new hold; null if the client received the grant after its lease had ended */
+  /** @returns the new hold; null if the grant is of no use, usually because its lease has ended */
   #newHold(
     grant: Pick<Granted, 'token' | 'reserved'>,
     sentAt: Moment,

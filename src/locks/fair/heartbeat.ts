@@ -15,29 +15,27 @@ import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
- * The interval of heartbeats, in milliseconds: a third of the claim window. So the last answer is
- * recent enough to use a grant without a request. If the message of a grant was lost, a heartbeat
- * finds the grant before its claim window ends.
+ * The interval of heartbeats, in milliseconds: a third of the claim window. So the last answer is usually recent enough
+ * to use a grant without a request. If the message of a grant was lost, a heartbeat usually finds the grant in time.
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** A client sends this many heartbeats at a time for the locks of one server and slot. */
+/** A client usually has at most this many heartbeats in flight for the locks of one server and slot. */
 const AT_A_TIME = 4
 
 /** The cost of one lock in a heartbeat, in units of the cost of one place. */
 const LOCK_COSTS = 10
 
 /**
- * After the last wait, the subscription to grants stays open for this many heartbeats, because
- * another wait often follows. Also, the server relies on a subscription for up to 0.75 s after a
- * check.
+ * After the last wait, the subscription to grants stays open for about this many intervals of heartbeats, because
+ * another wait often follows. Also, the server relies on a subscription for up to 0.75 s after a check.
  */
 const LINGER_BEATS = 3
 
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
-  /** Called when a message reports that this owner id has the lock. */
+  /** Called when a message or an answer reports that this owner id has the lock. */
   onGrant(owner: string, token: number): void
   /** Called with the answer to a heartbeat that listed the places `asked`. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
@@ -48,10 +46,9 @@ type QueueServer = Pick<LockServer, 'onUp' | 'groups'>
 type Due = [LocalQueue, Place[]]
 
 /**
- * Keeps all places of one client in the queues of fair locks, with one timer and one subscription
- * to grants. The server keeps all places of a client that sends heartbeats. So a heartbeat lists
- * only some places: the first places of each queue, and a part of the others. If the server has
- * lost a listed place, the client lists all its places in this queue.
+ * Keeps all places of one client in the queues of fair locks, with one timer and one subscription to grants. The server
+ * keeps all places of a client that sends heartbeats. So a heartbeat lists only some places: the first of each queue,
+ * and a part of the others. If the server has lost a listed place, the client soon lists all its places in this queue.
  */
 export class Heartbeat {
   readonly #server: QueueServer
@@ -116,7 +113,10 @@ export class Heartbeat {
     else this.refuse(this.#fairServer.lock(rawName), owner, token)
   }
 
-  /** Releases a grant that no waiter wants. Without an answer, the claim window ends the grant. */
+  /**
+   * Releases a grant that no waiter wants, and passes on the next grant in the answer. Without an
+   * answer, the claim window ends the grant.
+   */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     const ending = { owner, holds: 0, token, callMs: CLAIM_MS }
     lock.endHold(ending, {
@@ -137,14 +137,14 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** Sends a heartbeat now. Its answer is recent enough to use the next grants. */
+  /** Sends a heartbeat for the first places that are due, so that they can use the next grants without a request. */
   hurry(queue: LocalQueue): void {
     const now = this.#clock.now()
     const places = queue.places.firstDue(now, BEAT_MS / 2)
     if (places.length > 0) void this.#send([[queue, places]], now)
   }
 
-  /** Sends heartbeats that list due places. {@link Place.isDue} explains `olderMs`. */
+  /** Sends heartbeats with due places, and with places that may be missing. {@link Place.isDue} explains `olderMs`. */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
@@ -217,7 +217,7 @@ export class Heartbeat {
     return areAllAnswered
   }
 
-  /** @returns the answer or the text of an error for each lock; null if no answer arrived */
+  /** @returns the answer or the text of an error for each lock; null if the request failed */
   async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,

@@ -51,8 +51,8 @@ export class Place {
   inLine = true
   #beaten = false
   /**
-   * The time when the newest request with the answer `queued` was sent. Undefined before the first
-   * such answer.
+   * When the client sent the newest request or heartbeat that found the waiter in the queue.
+   * Undefined before the first such answer.
    */
   #queuedAt: Moment | undefined
   #path: AcquirePath | undefined
@@ -74,13 +74,13 @@ export class Place {
   }
 
   /**
-   * Handles the answer `queued`: another owner had the lock.
+   * Handles the answer to a request or a heartbeat that found the waiter in the queue.
    *
-   * @param sentAt the time when the request was sent
+   * @param sentAt the time when this request or heartbeat was sent
    */
   queued({ lastToken, ttlMs, first }: Omit<Queued, 'kind' | 'ticket'>, sentAt: Moment): void {
-    // If a grant was reported before this request was sent, the grant has ended, because the answer
-    // is `queued`.
+    // If a grant was reported before this request was sent, the grant has ended, because the waiter
+    // still is in the queue.
     if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0
     if (this.#queuedAt === undefined || sentAt.monotonic > this.#queuedAt.monotonic) {
       this.#queuedAt = sentAt
@@ -95,7 +95,7 @@ export class Place {
     }
   }
 
-  /** @param byRelease the release of this client that made the grant; undefined for other grants */
+  /** @param byRelease the release of this client that made the grant; undefined if none is known */
   onGrant(token: number, byRelease?: OwnRelease): void {
     this.#path = byRelease === undefined ? 'granted' : 'local'
     if (token > this.#token) {
@@ -109,10 +109,10 @@ export class Place {
 
   /**
    * Returns the grant if the waiter can use it without a request. `sentAt` of the result is the newest known moment
-   * before the grant. At this moment the client sent the last request with the answer `queued`, or the release that
-   * made the grant.
+   * before the grant. At this moment the client sent the last request or heartbeat that found the waiter in the queue,
+   * or the release that made the grant.
    *
-   * @returns null if there is no grant, or if too little of the claim window is left
+   * @returns null if no grant is certain, or if too little of the claim window is left
    */
   claim(clock: Clock): KnownGrant | null {
     const queuedAt = this.#queuedAt
@@ -139,8 +139,9 @@ export class Place {
   }
 
   /**
-   * True if the next heartbeat should list this place. A place is due if no heartbeat has listed
-   * it, or if the last answer about it is at least `olderMs` milliseconds old.
+   * True if the next heartbeat should list this place. A place in the queue is due if no heartbeat
+   * has listed it, or if the last answer about it is at least `olderMs` milliseconds old. A place is
+   * not due while a heartbeat that lists it is in flight.
    */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false

@@ -75,8 +75,9 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Returns the due places of the next part of the queue. Each call continues where the last call
-   * stopped. After the last place, the next call begins again with the first place.
+   * Returns the due places of the next part of a queue that is longer than {@link MOST_IN_ONE}. Each
+   * call continues where the last call stopped. After the last place, the next call begins again
+   * with the first place.
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []

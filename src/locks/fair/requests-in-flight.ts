@@ -1,8 +1,8 @@
 import type { Place } from './place.ts'
 
 /**
- * The most requests in flight at a time. This number keeps the client and the server busy, so more
- * requests would not be faster.
+ * The greatest number of waiters for one lock that request their place at a time. This number keeps
+ * the client and the server busy, so more requests would not be faster.
  */
 const MOST = 128
 

@@ -33,7 +33,10 @@ interface Registry {
  * locks, because they are acquired and released together.
  */
 export abstract class BaseLock<L extends object, K extends BaseLease> extends Printed {
-  /** The name that `getLock` received. For a multi-lock, the names of its locks with ` + ` between them. */
+  /**
+   * The name that `getLock` or a similar method received. For a multi-lock, the names of its locks with ` + ` between
+   * them.
+   */
   readonly name: string
   /** @internal */
   readonly registry: Registry
@@ -147,10 +150,10 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * `unlock()` of a multi-lock releases only acquisitions of the whole multi-lock.
    *
    * The object may have a lost acquisition and a held acquisition. If the call for the held acquisition came before the
-   * loss, two tasks use the object. Then `unlock()` rejects with the loss and releases nothing. If the loss came first, `unlock()` releases the
-   * held acquisition. If its hold then ends, its signal aborts, because another task may rely on the hold. If nothing is
-   * held, `unlock()` rejects with the earliest remembered loss. The object remembers a loss for another `leaseMs`, and
-   * the last loss for at least an hour.
+   * loss, two tasks use the object. Then `unlock()` rejects with the loss and releases nothing. If the loss came first,
+   * `unlock()` releases the held acquisition. If this release ends the hold, the signal of the lease aborts, because
+   * another task may rely on the hold. If nothing is held, `unlock()` rejects with the earliest remembered loss. The
+   * object remembers a loss for another `leaseMs`, and the last loss for at least an hour.
    *
    * @returns resolves when Redis has confirmed the release. Rejects with `NotHeldError` if there is no acquisition, and
    * with `LeaseLostError` if the lease was lost before the call. Rejects with `RedisUnavailableError` or

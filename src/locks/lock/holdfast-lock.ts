@@ -65,7 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The client warns about self-waits of this object at most once. All sides of one read-write lock share this object.
+   * The client warns about self-waits at most once per result. All sides of one read-write lock return the same object.
    *
    * @internal
    */
@@ -145,9 +145,9 @@ export class HoldfastLock extends ContendedLock {
 
   /**
    * Explains why the last attempt of this object failed: the holder, the age of the hold, and the place in the queue.
-   * These facts usually come from the answer to this attempt. If no attempt has failed, the call asks Redis for the
-   * holder, and rejects as {@link inspect} does. The call also asks if the lock was held and no holder was seen. After
-   * an outage, the text is the message of the error. All tasks that use this object share its last attempt.
+   * These facts usually come from the answer to this attempt. If no attempt has failed, or the lock was held by an
+   * unknown holder, the call asks Redis for the holder, and may reject as {@link inspect} does. After an outage or
+   * another failure, the text is the message of the error. All tasks that use this object share its last attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return findReason(this, this.lastWhy)

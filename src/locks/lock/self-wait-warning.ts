@@ -5,8 +5,8 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * How long the client waits before the warning, in milliseconds, if the same lock object or frame
- * holds the lock. One call is then almost certainly nested in the other.
+ * How long the client waits before the warning, in milliseconds, if the lock object or a frame of the
+ * waiting call holds the lock. The call is then almost certainly nested in the code that holds it.
  */
 const SURE_MS = 500
 
@@ -76,8 +76,8 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Returns a self-wait if the next acquisition by `lock` must wait for a hold of the same client,
- * because the acquisition cannot re-enter this hold. Otherwise returns undefined.
+ * Returns a self-wait if the next acquisition by `lock` must wait for a hold of this client, and the
+ * hold may belong to the code around the call. Otherwise returns undefined.
  *
  * @param about the lock or multi-lock on which the user called the method. Undefined if the owner
  * of the acquisition existed before the call
@@ -112,8 +112,9 @@ function selfWaitInFrame(lock: WaitingLock, held: OwnedLock): SelfWait | undefin
 }
 
 /**
- * Returns a self-wait if the owner of the hold was made outside all frames. An owner from inside a
- * frame does not count, because the running code is not nested in that frame.
+ * Returns a self-wait if the owner of the hold was made outside all frames. Returns undefined if the
+ * client does not warn about this lock name any more. An owner from inside a frame does not count,
+ * because the running code is not nested in that frame.
  */
 function inClient(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
   if (isKnown(lock)) return undefined
@@ -151,7 +152,10 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
   return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
 }
 
-/** Warns once if `acquiring` is still pending after `afterMs` and `holder` still holds the lock. */
+/**
+ * Warns if `acquiring` is still pending after `afterMs` and `holder` still holds the lock, unless the
+ * client has already warned about the same object, frame or lock name.
+ */
 function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,
   acquiring: Promise<T>,

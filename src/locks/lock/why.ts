@@ -62,7 +62,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const isCurrent = seenAgoMs <= RECENT_MS || local?.listensForReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
-  // The age of a hold comes from the time in its token. A hold of Redisson has no such token.
+  // In an answer, the age of a hold comes from the time in its token. A hold of Redisson has no
+  // such token.
   const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
@@ -85,8 +86,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
 }
 
 /**
- * Explains the last failed attempt. If there is no failed attempt, or the attempt saw no holder,
- * explains the current state. Looks up the process of the holder.
+ * Explains the last failed attempt. Explains the current state if no attempt has failed, or if the
+ * lock was held by an unknown holder. Looks up the process of a holder whose process is unknown.
  */
 export async function findReason(
   lock: RefusedLock,

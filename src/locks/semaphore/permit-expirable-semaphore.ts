@@ -126,8 +126,8 @@ export class HoldfastPermitExpirableSemaphore {
 
   /**
    * Explains why permits are not available, as a sentence and as fields: the holders, the age of their holds, and the
-   * waiters. Each holder has its label, host and process id. The call asks Redis once, and once more for unknown
-   * clients.
+   * waiters. Each known holder has its label, host and process id. The call asks Redis once, and once more for each
+   * unknown client, at most 20.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()
@@ -169,8 +169,9 @@ export class HoldfastPermitExpirableSemaphore {
    *
    * @returns the permits. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
    * `waitMs`. Rejects with `InvalidArgumentError` for invalid input, and if the call requests more permits than exist,
-   * even when the total falls during the wait. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was
-   * down for `outageMs`, and with `ClosedError` after `close()`. After a rejection, the call has acquired nothing.
+   * even when the total falls during the wait. If the total is 0 or not set, the call waits. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after
+   * `close()`. After a rejection, the call has acquired nothing.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {

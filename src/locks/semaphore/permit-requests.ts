@@ -91,7 +91,7 @@ export class PermitRequests {
 
   /**
    * Ends holds of this client as lost, after their permits were released by id or the semaphore was
-   * deleted.
+   * deleted. Then wakes the first waiter of this client.
    *
    * @param how the cause in words, for the error
    */

@@ -35,7 +35,7 @@ export interface Watching {
 
 /**
  * The state of one semaphore in the last refusal, for errors and warnings. The answer to an
- * acquisition contains this state, so the client sends no extra request.
+ * acquisition contains this state, so the client sends no extra request for the state.
  */
 export class PermitSights {
   readonly #semaphore: SightedSemaphore
@@ -49,7 +49,7 @@ export class PermitSights {
   }
 
   /**
-   * Stores the state in a refusal.
+   * Stores the state in a refusal. If the refused call waits, a check may follow.
    *
    * @param waits true if the refused call waits for permits
    */
@@ -81,7 +81,7 @@ export class PermitSights {
   /**
    * Starts a timer for a check, unless a timer runs or the check is not needed. The check warns if
    * no client has set the number of permits. Otherwise the check looks up the processes that hold
-   * permits.
+   * permits. If no call waits any more, the check does nothing.
    */
   #checkSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return
@@ -104,7 +104,7 @@ export class PermitSights {
 
   /**
    * Looks up one client after another. If the login has no right to look up clients, the server
-   * then refuses only one request.
+   * refuses only the first request, because the client then sends no more of these requests.
    */
   async #fetchHolders({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)

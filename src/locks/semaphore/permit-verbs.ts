@@ -24,8 +24,8 @@ interface WaitedSemaphore {
 type WantedPermits = Pick<PermitAttempt, 'permits' | 'limit'>
 
 /**
- * The requests of one semaphore in one client, for any number of permits. Only the first waiter of
- * a client sends requests.
+ * The requests of one semaphore in one client, for any number of permits. Of the calls that wait,
+ * only the first sends requests.
  */
 export class PermitVerbs {
   readonly #verbs: Omit<KindVerbs, 'acquire'>
@@ -35,8 +35,8 @@ export class PermitVerbs {
   readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
   /**
-   * The waiter that the server refused last; undefined after a grant. `#waitId` is the id of its
-   * wait on the server.
+   * The waiter that last got the answer `held`. Undefined after another answer to a waiter.
+   * `#waitId` is the id of its wait on the server.
    */
   #waiter: object | undefined
   #waitId = ''
@@ -49,8 +49,9 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // True if no call of this client waits, so that the server can remove the client's place. A
-    // call that does not wait has no place, and is never `waiters.first`.
+    // True if no call of this client waits, so that the server can remove the client's place. If
+    // true, the function also records that the client has no place. A call that does not wait is
+    // never `waiters.first`.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false
@@ -62,7 +63,8 @@ export class PermitVerbs {
       lower: (ending, reply) => remote.giveBack(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      // The client listens while any call waits. When it stops, it may no longer need its place.
+      // The client listens while any call waits. When the client stops listening, it may no longer
+      // need its place.
       listen: (onHint) => {
         const listening = remote.listen(onHint)
         return {

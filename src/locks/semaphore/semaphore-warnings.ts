@@ -1,6 +1,6 @@
 import { warn } from '../../kit/warning.ts'
 
-/** A client gives each kind of warning for at most this many semaphores. */
+/** A `SemaphoreWarnings` object gives each kind of warning for at most this many semaphores. */
 const MOST_NAMES = 100
 
 interface SemaphoreName {
@@ -8,7 +8,10 @@ interface SemaphoreName {
   readonly rawName: string
 }
 
-/** The warnings of one client about semaphores. Each semaphore gets each warning at most once. */
+/**
+ * The warnings of one client about semaphores with leases, or about semaphores without leases. Each
+ * semaphore gets each warning at most once.
+ */
 export class SemaphoreWarnings {
   readonly #setBy: string
   readonly #server: string

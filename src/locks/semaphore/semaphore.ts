@@ -27,9 +27,9 @@ import type { WhyNoPermits } from './why-no-permits.ts'
 /**
  * A number of permits that all clients of one Redis share. Redisson has the same semaphore as `RSemaphore`.
  *
- * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost,
- * and `close()` does not release them. If that is a problem, use `getPermitExpirableSemaphore`. There is no re-entry:
- * each acquisition is separate.
+ * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost.
+ * `close()` releases only the permits of `using`. If that is a problem, use `getPermitExpirableSemaphore`. There is no
+ * re-entry: each acquisition is separate.
  *
  * A semaphore has no permits until `trySetPermits`, `addPermits` or `release` adds some. Waiters are served in FIFO
  * order across all clients. A caller that wants few permits does not overtake a caller that wants many. Clients of

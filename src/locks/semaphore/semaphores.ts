@@ -32,7 +32,7 @@ export class Semaphores {
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Resolves the promise of `drain()`. Undefined while no `drain()` waits. */
+  /** Resolves the promise of `drain()`. Undefined until a `drain()` waits. */
   #unused: (() => void) | undefined
   #closed = false
 
@@ -49,8 +49,8 @@ export class Semaphores {
   }
 
   /**
-   * Releases permits, no matter which client acquired these permits. If Redis does not confirm the release, the client
-   * retries in the background. The client does not retry after a permanent refusal.
+   * Releases permits, no matter which client acquired these permits. Rejects if Redis does not confirm the release. The
+   * client then retries in the background, but not after a permanent refusal or after `close()`.
    */
   add(semaphore: NamedSemaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
@@ -117,9 +117,9 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Then waits for all releases in flight and in the
-   * background, for at most twice `commandTimeoutMs` plus 50 ms. Permits without leases never
-   * expire, so a short outage must not keep them acquired.
+   * Releases the permits of running work. If releases are in flight then, waits for them and for the
+   * releases in the background, for at most twice `commandTimeoutMs` plus 50 ms. Permits without
+   * leases never expire, so a short outage must not keep them acquired.
    */
   async shutDown(): Promise<void> {
     this.#closed = true
@@ -169,7 +169,7 @@ function maySucceed(error: unknown): boolean {
 /** The result of an acquisition. It is empty, because permits without a lease have no holder. */
 const TAKEN = { handle: Object.freeze({}) as Lease }
 
-/** A waiter for permits without a lease. After the grant, the client stores nothing about the permits. */
+/** A waiter for permits without a lease. The client keeps no hold of these permits. */
 class PlainPermitWaiter extends RacingWaiter {
   override accept(hold: Hold, path?: AcquirePath): void {
     hold.finish()

@@ -11,7 +11,7 @@ import { permitsIn } from './semaphore-words.ts'
  * number of permits.
  */
 export interface WhyNoPermits extends WhyNotAcquired {
-  /** The total number of permits. Null if no client has set the number, and for a semaphore without leases. */
+  /** The total number of permits. Null if no number is set and no permit is taken, and without leases. */
   readonly permits: number | null
   /** How many permits are available; below 0 if more permits are taken than exist. */
   readonly available: number
@@ -68,7 +68,7 @@ const MOST_ASKED = 20
 /**
  * Makes the explanation from the last known state.
  *
- * @param at when the server reported the state, in milliseconds since 1970
+ * @param at the time of the explanation, in milliseconds since 1970
  */
 export function whyNoPermits(sight: SemaphoreSight, known: ClientFinder, at: number): WhyNoPermits {
   const { name, isSet, available, taken, waiting } = sight
