@@ -9,9 +9,9 @@ import { LEAST_LEFT, type Place } from './place.ts'
 import type { Places } from './places.ts'
 
 /**
- * The shortest lease in a run, in milliseconds. The watchdog renews a lease after a third. So if
- * the process freezes, its places in the queue expire before the lease. The places that were served
- * then cause no delay.
+ * The shortest lease in a run, in milliseconds. The watchdog renews a lease when a third of it has
+ * passed. So if the process freezes, its places in the queue expire before the lease, and the served
+ * places cause no delay.
  */
 const LEAST_LEASE_MS = 1.5 * ALIVE_MS
 

@@ -17,8 +17,8 @@ const SURE_MS = 500
 const UNSURE_MS = 3_000
 
 /**
- * A client that has warned about this many lock names then ignores holds that another call acquired
- * outside all frames.
+ * After warnings about this many lock names, the client no longer warns about holds that another
+ * lock object acquired outside all frames.
  */
 const MOST_NAMES = 100
 
