@@ -98,7 +98,7 @@ end
 
 if ticket ~= '' then
   -- A server with full memory refuses ZADD as the first write of a script. For an owner with a ticket, this ZREM comes
-  -- first, so the owner keeps its place. The server refuses new owners.
+  -- first, so the owner keeps its place. The server usually refuses new owners.
   redis.call('ZREM', keys.queue, '')
 end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')

@@ -237,8 +237,8 @@ local function isShut(keys, owner, place)
 end
 
 -- Wakes the next waiters. The message '2' wakes all waiting readers. Any other message is the score of the first member
--- of the queue of the writers. It wakes only this member, because all other members have other scores. Redisson's
--- clients know only the messages 0 and 1. `left` is the number of holders; no holder writes.
+-- of the queue of the writers. The message wakes only this member, because all other members have other scores.
+-- Redisson's clients ignore both messages. `left` is the number of holders; no holder writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)

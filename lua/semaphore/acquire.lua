@@ -86,8 +86,8 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- The client was first with the place of an earlier waiter. The waiter of this request began to wait later than another
--- client, so the script wakes the client that is next now.
+-- This client was first, with the time of an earlier waiter of the same client. With the later time of the new waiter,
+-- another client is first, and the script wakes that client.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

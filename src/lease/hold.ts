@@ -137,7 +137,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.heir?.current ?? this
   }
 
-  /** Records a confirmed lease of `leftMs` ms from `sentAt`. If the last lease is already over, the hold is lost. */
+  /** Records a confirmed lease of `leftMs` ms from `sentAt`. If the previous lease is over, the hold is lost. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()

@@ -28,8 +28,8 @@ interface LocalLockEvents {
 }
 
 /**
- * One lock in this client: its holds, and its waiters in the lines of a `WaitQueue`. Usually only
- * the first waiter of each line sends requests. If possible, a release hands the lock over to a
+ * One lock in this client: its holds, and its waiters in a `WaitQueue`. Usually only the first waiter
+ * of each line sends requests. If possible, a release hands the lock over to a
  * waiter of this client.
  */
 export class LocalLock extends Linked<LocalLock> {
@@ -181,7 +181,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases?.isConfirmed === true
   }
 
-  /** True if a waiter or another call of this client listens for releases of the lock. */
+  /** True if a waiter or another call of this client listens for releases, and its subscription is confirmed. */
   get listens(): boolean {
     return this.listensForReleases || this.services.freeWatches.listens(this.rawName)
   }

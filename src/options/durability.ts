@@ -10,9 +10,9 @@ export interface DurabilityOptions {
    */
   replicas: number | 'all'
   /**
-   * How long the replicas have to confirm an acquisition, in milliseconds. It must be less than `leaseMs`. Replicas
-   * confirm earlier acquisitions first, so a confirmation may take twice as long. If `leaseMs` is below 2,000, the
-   * default is half of `leaseMs`.
+   * How long the client waits until the replicas confirm an acquisition, in milliseconds. It must be less than
+   * `leaseMs`. An acquisition may take twice as long, because the wait for earlier acquisitions must end first. If
+   * `leaseMs` is below 2,000, the default is half of `leaseMs`.
    *
    * @default 1_000
    */

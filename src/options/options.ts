@@ -132,8 +132,8 @@ export interface HoldfastOptions {
   /**
    * The replicas that must have an acquisition before it counts. The option applies to locks of every kind and to
    * permits with leases. If fewer replicas confirm in time, the call rejects with `NotDurableError`, and the
-   * acquisition is undone. With this option, the client opens one more connection. Each acquisition takes one more
-   * round trip, to the slowest of the required replicas. The option cannot be combined with `masters`.
+   * acquisition is undone. With this option, the client opens one more connection to each node. Each
+   * acquisition takes one more round trip, to the slowest of the required replicas. The option cannot be combined with `masters`.
    *
    * @default off: an acquisition counts when the master has it
    */

@@ -1,7 +1,6 @@
 /**
  * A sign that one lock may have changed: a message of the server, or the notice that messages may
- * have been missed. A hint proves nothing, so a listener that needs the lock
- * still sends a request.
+ * have been missed. A hint proves nothing, so a listener that needs the lock still sends a request.
  */
 export type Hint = MissedHint | ReleaseHint | TurnHint
 

@@ -34,7 +34,13 @@ const [LEASE_MS, LONGER_MS, TTL_MS, KEPT_MS, COUNTER_MS] = [
   5_000, 61_000, 10_000, 10_000, 3_600_000,
 ]
 /** Of that so much may pass by itself: less than from such a step to what ends after it. */
-const [SOON_MS, ENOUGH_MS] = [300, 650]
+const [SOON_MS, ENOUGH_MS] = [300, 500]
+
+/**
+ * How long a call has waited. These times and their difference are a third of a step away from a whole number of steps.
+ * So two calls never began at the same moment, which the clock of one place would tell apart, but not of the other.
+ */
+const WAITED_MS = [5 * STEP_MS + STEP_MS / 3, 11 * STEP_MS + (2 * STEP_MS) / 3].map(Math.round)
 
 /** For so long one sequence goes on: requests that were answered are forgotten by themselves after twice that. */
 const MOST_MS = 700
@@ -213,7 +219,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const owner = `${CLIENTS[client]}:${1 + random.below(2)}:${permits}`
   const request = `r${random.below(3)}`
   const leaseMs = random.of([LEASE_MS, LONGER_MS])
-  const waitedMs = random.of([0, 0, 10_000, 20_000])
+  const waitedMs = random.of([0, 0, ...WAITED_MS])
   const attempt: Omit<PermitAttempt, 'waitId' | 'beganAt'> = {
     owner,
     permits,

@@ -43,7 +43,7 @@ type FreeableLock = Pick<
  *
  * @param name the name of the lock for `npx holdfast release`
  * @param options the options that name the servers, such as `--url=redis://…`
- * @param renewalOf returns if two reads showed a renewal of the owner's lease; `unknown` by default
+ * @param renewalOf tells if the owner's lease was renewed between two reads of the lease. Always `unknown` by default
  */
 export function toFree(
   detail: FreeableLock,

@@ -22,7 +22,7 @@ export interface CountFacts {
 export interface State {
   /**
    * The state for programs. `read`, `write`: a read-write lock is held in this mode. `held`:
-   * another lock is held, a permit is taken, or a plain semaphore has no available permit.
+   * another lock is held, a permit with a lease is taken, or a plain semaphore has no available permit.
    * `closed`: a latch is not open, or parties of a barrier wait. `free`: none of these.
    */
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'

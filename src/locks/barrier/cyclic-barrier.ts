@@ -44,7 +44,8 @@ export class HoldfastCyclicBarrier {
   /**
    * Returns how many parties have arrived in the current round, and how many parties the round needs.
    *
-   * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
+   * @throws `RedisUnavailableError` if the server does not answer for `outageMs`; `RedisRefusedError` if the server
+   * refuses the call; `ClosedError`
    */
   inspect(): Promise<BarrierFacts> {
     return this.#barriers.inspect(this.name, this.#remote)

@@ -67,7 +67,7 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Registers the queue of a lock for its grants. The queue may have no places yet. */
+  /** Adds the queue of a lock. From now on, the queue receives its grants. The queue may have no places yet. */
   join(queue: LocalQueue): void {
     this.#queues.set(queue.rawName, queue)
   }

@@ -5,8 +5,8 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * How long the client waits before the warning, in milliseconds, if the lock object or a frame of the
- * waiting call holds the lock. The call is then almost certainly nested in the code that holds it.
+ * How long the client waits before the warning, in milliseconds, if the call is almost certainly nested:
+ * the same lock object, or a frame around the waiting call, acquired the lock.
  */
 const SURE_MS = 500
 

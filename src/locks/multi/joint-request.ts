@@ -96,7 +96,7 @@ export class JointRequest {
 
 /**
  * Marks the answer for a lock that may be free. The lock was not acquired, because another lock of
- * the request was not available.
+ * the request was held, or because the request was not sent.
  */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const

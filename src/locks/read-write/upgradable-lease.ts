@@ -55,8 +55,8 @@ export class HeldUpgradableLease extends LocalLease {
   }
 
   /**
-   * Like {@link upgrade}, but gives up if the other readers do not release in time. Without `waitMs` it sends one
-   * request.
+   * Like {@link upgrade}, but gives up if the other readers do not release in time. Without `waitMs`,
+   * the call tries once and does not wait.
    *
    * @returns the lease of the write lock; null if other owners still read. Rejects as {@link upgrade} does
    */

@@ -33,7 +33,7 @@ const FEW = 2
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/** The masters on which the lock was released since this client last asked for the lock. */
+/** The masters on which the lock was released lately. Emptied when this client requests the lock. */
 interface Freed {
   readonly masters: Set<Voter>
   /** When the client learned of the last release, on `performance.now()`. */

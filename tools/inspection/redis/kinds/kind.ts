@@ -36,7 +36,7 @@ export interface Needs {
   readonly patterns: readonly string[]
 }
 
-/** The names from which a kind makes the rights that it needs. */
+/** Keys, prefixes and patterns. A kind uses them to list the ACL rights that the kind needs. */
 export interface RightNames {
   /** The key of an unused lock. */
   readonly lock: string
