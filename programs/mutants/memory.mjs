@@ -3,11 +3,11 @@ const SEMAPHORES = 'test/memory/semaphores-same-as-redis.test.ts'
 const LATCHES = 'test/memory/latches-same-as-redis.test.ts'
 const STEPS = 'test/memory/same-steps.test.ts'
 
-/** Of the read-write lock, the semaphores and the latch on a server in memory. */
+/** Mistakes with the read-write lock, the semaphores and the latch on a server in memory. */
 export const memory = [
   {
     id: 'memory-writer-keeps-nobody-out',
-    mistake: 'A writer that waits keeps no reader out.',
+    mistake: 'A waiting writer blocks no reader.',
     file: 'src/servers/records/read-write.ts',
     search: ': isShut(queue, place, nowMs)',
     replace: ': false',
@@ -62,7 +62,8 @@ export const memory = [
   },
   {
     id: 'memory-writers-out-of-turn',
-    mistake: 'The caller that asks first is the next to write.',
+    mistake:
+      'The caller that asks first writes next, even if another writer has waited for longer.',
     file: 'src/servers/records/read-write.ts',
     search: 'isUpgrade || first === undefined || first.member === place.member',
     replace: 'true || first === undefined',
@@ -71,7 +72,7 @@ export const memory = [
   },
   {
     id: 'memory-writer-in-the-phase',
-    mistake: 'A writer is let in before those who waited to read.',
+    mistake: 'A writer acquires the lock before the readers that waited.',
     file: 'src/servers/records/read-write.ts',
     search: 'if (isFree && isNext && queue.phaseEndsAt === 0) return undefined',
     replace: 'if (isFree && isNext) return undefined',
@@ -89,7 +90,7 @@ export const memory = [
   },
   {
     id: 'memory-no-phase',
-    mistake: 'Those who waited to read while somebody wrote are not let in before the next writer.',
+    mistake: 'Readers that waited during a write do not acquire the lock before the next writer.',
     file: 'src/servers/records/read-write-turns.ts',
     search: '    if (wasWritten) queue.phaseEndsAt = nowMs + CLAIM_MS\n',
     replace: '',
@@ -98,7 +99,7 @@ export const memory = [
   },
   {
     id: 'memory-readers-untold',
-    mistake: 'Those who wait to read are not told that they are next.',
+    mistake: 'No message tells waiting readers that they are next.',
     file: 'src/servers/records/read-write-turns.ts',
     search: '    publish(record, TURN_OF_READERS)\n',
     replace: '',
@@ -107,7 +108,7 @@ export const memory = [
   },
   {
     id: 'memory-mode-stays-write',
-    mistake: 'The lock stays in write mode when its writer goes on reading.',
+    mistake: 'The lock stays in write mode after its writer continues to read.',
     file: 'src/servers/records/read-write-holds.ts',
     search: "  else if (isWriter(owner)) holds.mode = 'read'\n",
     replace: '',
@@ -125,7 +126,7 @@ export const memory = [
   },
   {
     id: 'memory-writer-shortened-by-reader',
-    mistake: 'A reader whose lease has ended shortens that of the writer.',
+    mistake: 'A reader whose lease has ended shortens the lease of the writer.',
     file: 'src/servers/records/read-write-holds.ts',
     search: 'else if (!hasWriter) holds.endsAt',
     replace: 'else holds.endsAt',
@@ -143,7 +144,7 @@ export const memory = [
   },
   {
     id: 'memory-two-upgradable',
-    mistake: 'Two owners may go on to write at once.',
+    mistake: 'Two owners may upgrade at the same time.',
     file: 'src/servers/records/read-write-holds.ts',
     search: "isUpgradable(owner) && holdLeft(holds, owner, now) !== 'gone'",
     replace: 'isUpgradable(owner) && now < 0',
@@ -190,7 +191,7 @@ export const memory = [
   },
   {
     id: 'memory-acquisition-forgotten',
-    mistake: 'An acquisition is not remembered, so that its repeat takes permits again.',
+    mistake: 'The server does not remember an acquisition, so a repeat takes permits again.',
     file: 'src/servers/records/semaphore.ts',
     search: '    stored(record, request, permits)\n',
     replace: '',
@@ -199,7 +200,7 @@ export const memory = [
   },
   {
     id: 'memory-place-lost-in-silence',
-    mistake: 'A client that falls behind another one leaves that one untold.',
+    mistake: 'A client that falls behind another client sends that client no message.',
     file: 'src/servers/records/semaphore.ts',
     search: '  if (wasFirst && isOther) wakeNext(record)\n',
     replace: '',
@@ -208,7 +209,7 @@ export const memory = [
   },
   {
     id: 'memory-returned-to-nothing',
-    mistake: 'Permits that are given back make a deleted semaphore anew.',
+    mistake: 'Permits that are given back create a deleted semaphore again.',
     file: 'src/servers/records/semaphore.ts',
     search: "typeof earlier === 'number' && pool.available !== null",
     replace: "typeof earlier === 'number'",
@@ -217,7 +218,7 @@ export const memory = [
   },
   {
     id: 'memory-leaves-in-silence',
-    mistake: 'The first client leaves, and the next one is not told.',
+    mistake: 'When the first client leaves, the next client receives no message.',
     file: 'src/servers/records/semaphore.ts',
     search: 'if (isBack || wasFirst) wakeNext',
     replace: 'if (isBack) wakeNext',
@@ -226,7 +227,7 @@ export const memory = [
   },
   {
     id: 'memory-drained-below-zero',
-    mistake: 'To drain takes what is owed, and not what is available.',
+    mistake: 'A drain of a semaphore with a negative number adds permits.',
     file: 'src/servers/records/semaphore.ts',
     search: 'const drained = Math.max(pool.available ?? 0, 0)\n    if (drained > 0) ',
     replace: 'const drained = pool.available ?? 0\n    ',
@@ -262,7 +263,7 @@ export const memory = [
   },
   {
     id: 'memory-place-of-the-one-before',
-    mistake: 'The next waiter of a client has the place of the one before.',
+    mistake: 'The next waiter of a client gets the place of the waiter before.',
     file: 'src/servers/records/permit-queue.ts',
     search: 'if (first?.client === client && first.sinceUs < sinceUs) {',
     replace: 'if (first?.client === client && first.sinceUs < 0) {',
@@ -271,7 +272,7 @@ export const memory = [
   },
   {
     id: 'memory-place-kept-after-grant',
-    mistake: 'A client that has its permits keeps its place.',
+    mistake: 'A client keeps its place after it has acquired its permits.',
     file: 'src/servers/records/permit-queue.ts',
     search: '  if (isLast) removePlace(queue, client)\n  else if (place)',
     replace: '  if (isLast && !place) removePlace(queue, client)\n  else if (place)',
@@ -280,7 +281,7 @@ export const memory = [
   },
   {
     id: 'memory-try-overtakes',
-    mistake: 'A call that does not wait goes before those who wait.',
+    mistake: 'A call that does not wait overtakes waiters.',
     file: 'src/servers/records/permit-queue.ts',
     search: "return client !== '' && (",
     replace: "return client === '' || (",
@@ -289,7 +290,7 @@ export const memory = [
   },
   {
     id: 'memory-count-overwritten',
-    mistake: 'A count that is set is overwritten.',
+    mistake: 'A new count overwrites the count of a closed latch.',
     file: 'src/servers/records/latch.ts',
     search: 'const isOpen = latch.count === 0',
     replace: 'const isOpen = true',
@@ -316,7 +317,7 @@ export const memory = [
   },
   {
     id: 'memory-opens-in-silence',
-    mistake: 'Nobody is told that the latch has opened.',
+    mistake: 'No message reports that the latch has opened.',
     file: 'src/servers/records/latch.ts',
     search: "  record.publish(channelOf(record.rawName), '0')\n",
     replace: '',
@@ -325,7 +326,7 @@ export const memory = [
   },
   {
     id: 'memory-latch-at-zero',
-    mistake: 'A latch that was counted down is not open.',
+    mistake: 'A latch whose count reached zero is not open.',
     file: 'src/servers/records/latch.ts',
     search: '  openLatch(latch)\n  record',
     replace: '  record',
@@ -334,7 +335,7 @@ export const memory = [
   },
   {
     id: 'memory-round-after-the-call',
-    mistake: 'A call that names no round counts in one that began after it.',
+    mistake: 'A call that names no round counts in a round that began after the call.',
     file: 'src/servers/records/latch.ts',
     search: 'latch.setAt > request.askedAt + record',
     replace: 'latch.setAt > request.askedAt + 1e9 + record',
