@@ -4,6 +4,7 @@ const WATCH = 'test/leader/leader-watch.test.ts'
 const PROCESSES = 'test/leader/leader-processes.test.ts'
 const SOURCE = 'src/locks/leader/leader-watch.ts'
 const LABEL = 'src/locks/leader/candidate-label.ts'
+const OWNER_ID = 'src/servers/owner-id.ts'
 
 /** Mistakes with observers of an election, and with labels and options. */
 export const leaderWatch = [
@@ -177,7 +178,7 @@ export const leaderWatch = [
   {
     id: 'label-as-it-is',
     mistake: 'The name of a candidate contains its label unchanged, with slashes and tildes.',
-    file: LABEL,
+    file: OWNER_ID,
     search: 'encodeURIComponent(label)',
     replace: 'label',
     test: WATCH,
@@ -186,7 +187,7 @@ export const leaderWatch = [
   {
     id: 'label-with-attempt',
     mistake: 'The number of an attempt counts as part of the label.',
-    file: LABEL,
+    file: OWNER_ID,
     search: '~([^/]+)/',
     replace: '~(.+)/',
     test: WATCH,
@@ -195,7 +196,7 @@ export const leaderWatch = [
   {
     id: 'label-of-nobody-throws',
     mistake: 'The name of an owner that only looks like a candidate causes an error.',
-    file: LABEL,
+    file: OWNER_ID,
     search: '  } catch {\n    return null\n  }',
     replace: '  } finally {\n    void encoded\n  }',
     test: WATCH,

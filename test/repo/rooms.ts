@@ -31,7 +31,7 @@ const engineMayImport: Record<string, string[]> = {
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases as users do. It acquires and renews nothing by itself.
-  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
+  'locks/leader': ['lease', 'type owner', 'waiting', 'servers', 'kit', 'eventemitter3'],
   local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   // Only the folder `local` makes the observer. All other code knows the interface of an observer.
@@ -188,7 +188,7 @@ const toolsMayImport: Record<string, string[]> = {
   ],
   'tools/dashboard/handler': ['tools/inspection', 'tools/kinds', 'type tools/history', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
-  'tools/inspection': ['tools/kinds', 'index'],
+  'tools/inspection': ['tools/kinds', 'servers', 'index'],
   'tools/inspection/records': [
     'tools/inspection',
     'tools/kinds',
