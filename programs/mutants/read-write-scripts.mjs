@@ -296,7 +296,7 @@ export const readWriteScripts = [
   {
     id: 'dead-upgradable-counts',
     mistake: 'A dead owner of the upgradable lock blocks others.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: ' and readerTtlMs(keys, fields[i], fields[i + 1]) ~= -2',
     replace: '',
     test: READ_WRITE,
@@ -305,7 +305,7 @@ export const readWriteScripts = [
   {
     id: 'lock-shortened-by-shorter-lease',
     mistake: 'A shorter lease shortens the lock of others.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: ' and ttlMs - leaseMs < 0',
     replace: '',
     test: READ_WRITE,
@@ -314,7 +314,7 @@ export const readWriteScripts = [
   {
     id: 'redisson-re-entry-dead',
     mistake: 'A reader of Redisson that re-entered counts as dead.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'isRenewedWithLock(field, count)',
     replace: 'false',
     test: READ_WRITE,
@@ -323,7 +323,7 @@ export const readWriteScripts = [
   {
     id: 'shortest-lease-counts',
     mistake: 'The lock ends with the shortest lease that is left.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'left, longestMs = left + 1, math.max(longestMs, ttlMs)',
     replace: 'left, longestMs = left + 1, math.min(longestMs, ttlMs)',
     test: READ_WRITE,
@@ -332,7 +332,7 @@ export const readWriteScripts = [
   {
     id: 'dead-readers-keep-lock',
     mistake: 'A lock of dead readers is not deleted.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "    redis.call('DEL', keys.lock)\n",
     replace: '',
     test: READ_WRITE,
@@ -341,7 +341,7 @@ export const readWriteScripts = [
   {
     id: 'lock-outlives-leases',
     mistake: 'The lock outlives the longest lease, so waiters of Redisson wait for longer.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "    redis.call('PEXPIRE', keys.lock, longestMs)\n",
     replace: '',
     test: READ_WRITE,
@@ -350,7 +350,7 @@ export const readWriteScripts = [
   {
     id: 'each-reader-looked-at-always',
     mistake: 'Beside many readers, the script looks at each of them.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'alive > 1 and not (isTooLong and serverTimeUs() % size < SAMPLE)',
     replace: 'false',
     test: READ_WRITE,
@@ -359,7 +359,7 @@ export const readWriteScripts = [
   {
     id: 'wait-of-unknown-length',
     mistake: 'A writer receives a wrong time until which the first waiter counts.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'return client, found[2], math.ceil(untilMs - nowMs)',
     replace: 'return client, found[2], math.ceil(untilMs + nowMs)',
     test: READ_WRITE,
@@ -369,7 +369,7 @@ export const readWriteScripts = [
     id: 'upgradable-place-shared',
     mistake:
       'The waiters for the upgradable lock share the place of other waiters of their client.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: " or beside == ''",
     replace: '',
     test: READ_WRITE,
@@ -378,7 +378,7 @@ export const readWriteScripts = [
   {
     id: 'place-not-marked',
     mistake: 'A waiting client counts as dead at once.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: "  redis.call('HSET', keys.alive, member, untilMs)\n",
     replace: '',
     test: READ_WRITE,
@@ -387,7 +387,7 @@ export const readWriteScripts = [
   {
     id: 'marks-left-behind',
     mistake: 'A client that no longer waits leaves its mark.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: "    redis.call('HDEL', keys.alive, member)\n",
     replace: '',
     test: READ_WRITE,
@@ -396,7 +396,7 @@ export const readWriteScripts = [
   {
     id: 'phase-goes-on',
     mistake: 'Readers are preferred although no reader waits any more.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: "      redis.call('DEL', keys.phase)\n",
     replace: '',
     test: READ_WRITE,
@@ -405,7 +405,7 @@ export const readWriteScripts = [
   {
     id: 'readers-next-in-silence',
     mistake: 'No message tells waiting readers that they are next.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: "    redis.call(publish, channel, '2')\n",
     replace: '',
     test: READ_WRITE,
@@ -414,7 +414,7 @@ export const readWriteScripts = [
   {
     id: 'two-told-at-once',
     mistake: 'A writer receives a message about its turn while it cannot acquire the lock.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: ' and (not waitsToWrite or isAlone and not areReadersNext)',
     replace: '',
     test: READ_WRITE,
@@ -423,7 +423,7 @@ export const readWriteScripts = [
   {
     id: 'next-writer-in-silence',
     mistake: 'The next writer receives no message.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    redis.call(publish, channel, sinceUs)\n',
     replace: '',
     test: READ_WRITE,
@@ -513,7 +513,7 @@ export const readWriteScripts = [
   {
     id: 'dead-reader-stays',
     mistake: 'A reader whose lease has ended stays in the lock.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "        redis.call('HDEL', keys.lock, field)\n",
     replace: '',
     test: READ_WRITE,
@@ -531,7 +531,7 @@ export const readWriteScripts = [
   {
     id: 'dead-writer-hides-others',
     mistake: 'A dead writer blocks the waiters behind it.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: "    redis.call('ZREM', queue, client)\n    redis.call('HDEL', keys.alive, client)\n",
     replace: '',
     test: READ_WRITE,

@@ -26,7 +26,7 @@ export const readWrite = [
   {
     id: 'dead-reader-counts',
     mistake: 'A reader whose lease has ended blocks writers for as long as others read.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "      if ttlMs == -2 then\n        redis.call('HDEL', keys.lock, field)",
     replace: "      if false then\n        redis.call('HDEL', keys.lock, field)",
     test: SCRIPTS,
@@ -35,7 +35,7 @@ export const readWrite = [
   {
     id: 'gate-left-open',
     mistake: 'New readers acquire the lock while a writer waits, so the writer may wait forever.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: '  return not isUpgradable(first) and',
     replace: '  return false and',
     test: SCRIPTS,
@@ -44,7 +44,7 @@ export const readWrite = [
   {
     id: 'gate-shut-by-the-dead',
     mistake: 'A client that died while it waited to write blocks readers.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then',
     replace: 'if untilMs then',
     test: SCRIPTS,
@@ -53,7 +53,7 @@ export const readWrite = [
   {
     id: 'the-dead-are-told-to-wait',
     mistake: 'A client that died while it waited is listed as a waiter.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'if markOf(keys, found[i], nowMs) then',
     replace: 'if true then',
     test: 'test/read-write/turns.test.ts',
@@ -62,7 +62,7 @@ export const readWrite = [
   {
     id: 'no-phase-for-readers',
     mistake: 'The next writer acquires the lock before readers that waited during a write.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: "      redis.call('SET', keys.phase, '1', 'PX', phaseMs)\n",
     replace: '',
     test: SCRIPTS,
@@ -144,7 +144,7 @@ export const readWrite = [
   {
     id: 'phase-for-known-writers-alone',
     mistake: 'A writer that asks during a release overtakes the readers that waited.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    if areReadersFirst then\n',
     replace: '    if areReadersFirst and waitsToWrite then\n',
     test: SCRIPTS,
@@ -153,7 +153,7 @@ export const readWrite = [
   {
     id: 'upgradable-out-of-turn',
     mistake: 'A waiter for the upgradable lock overtakes earlier writers, which may wait forever.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    return first and first ~= place\n',
     replace: '    return false\n',
     test: SCRIPTS,
@@ -190,7 +190,7 @@ export const readWrite = [
   {
     id: 'each-reader-looked-at',
     mistake: 'A release beside many readers looks at each of them.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'if size <= FEW then',
     replace: 'if true then',
     test: SCRIPTS,
@@ -199,7 +199,7 @@ export const readWrite = [
   {
     id: 'expiry-never-shortened',
     mistake: 'Beside many readers, the lock lasts as long as a lease that has been released.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "redis.call('PTTL', keys.lock) > longestMs * 2 + 1000",
     replace: 'false',
     test: SCRIPTS,
@@ -208,7 +208,7 @@ export const readWrite = [
   {
     id: 'reader-of-no-age',
     mistake: 'A renewal resets the age of a reader.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)",
     replace: "redis.call('SET', leaseKey(keys, reader), '1', 'PX', leaseMs)",
     test: SCRIPTS,
