@@ -11,6 +11,7 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
+const records = ['servers/records', 'servers/records/read-write', 'servers/records/semaphore']
 const folders = readdirSync(join(__dirname, '../../src/locks'))
 const kinds = folders.map((folder) => `locks/${folder}`)
 
@@ -23,7 +24,7 @@ const engineMayImport: Record<string, string[]> = {
   holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'connect', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
-  kinds: [...kinds, ...engine, 'servers/records'],
+  kinds: [...kinds, ...engine, ...records],
   connect: ['local', 'servers', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
@@ -41,6 +42,8 @@ const engineMayImport: Record<string, string[]> = {
   servers: ['kit'],
   // The protocols of all servers without scripts.
   'servers/records': ['servers', 'kit'],
+  'servers/records/read-write': ['servers/records', 'servers', 'kit'],
+  'servers/records/semaphore': ['servers/records', 'servers', 'kit'],
   'servers/redis': [
     'servers/redis/calls',
     'servers/redis/connection',
@@ -195,6 +198,7 @@ const toolsMayImport: Record<string, string[]> = {
     'connect-records',
     'servers',
     'servers/records',
+    'servers/records/read-write',
     'index',
   ],
   'tools/inspection/redis': [
