@@ -53,7 +53,7 @@ end
   {
     id: 'late-votes-kept',
     mistake: 'A vote stays if its answer comes after the attempt was given up.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'if (endedAtMs >= doubtUntilMs) return',
     replace: 'if (endedAtMs >= 0) return',
     test: 'test/quorum/attempts.test.ts',
@@ -72,7 +72,7 @@ end
     id: 'overtaken-release-not-repeated',
     mistake:
       'A release is not sent again although an acquisition of the same owner id was sent after it.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'if (isOvertaken) this.#free(',
     replace: 'if (false) this.#free(',
     test: 'test/quorum/attempts.test.ts',
@@ -81,7 +81,7 @@ end
   {
     id: 'reply-before-the-call-returns',
     mistake: 'A release at a master that is down fails before the call returns.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'else queueMicrotask(() => reply.failed(whyDown))',
     replace: 'else reply.failed(whyDown)',
     test: 'test/quorum/attempts.test.ts',
@@ -109,7 +109,7 @@ end
     id: 'released-twice-over',
     mistake:
       'A release without a confirmation is repeated by its caller and also in the background.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: '    attempt.endings -= 1\n',
     replace: '    attempt.endings -= 1\n    attempt.abandoned ??= keys\n',
     test: 'test/quorum/abandoned-names.test.ts',
@@ -288,7 +288,7 @@ end
   {
     id: 'vote-after-close',
     mistake: 'A closed client still asks masters that another client connects.',
-    file: 'src/servers/quorum/master.ts',
+    file: 'src/servers/quorum/master/master.ts',
     search: "else if (this.#closed) fail(new CallFailure('closed', 'the client was closed'))",
     replace: '',
     test: 'test/quorum/red-lock.test.ts',
@@ -297,7 +297,7 @@ end
   {
     id: 'one-server-two-votes',
     mistake: 'Two addresses of one server count as two masters.',
-    file: 'src/servers/quorum/counted-reply.ts',
+    file: 'src/servers/quorum/master/counted-reply.ts',
     search:
       "if (other === this.#master || runId === '' || other.server.runner.runId !== runId) continue",
     replace: "if (other === this.#master || runId !== '') continue",
@@ -316,7 +316,7 @@ end
   {
     id: 'foreign-mark-counts',
     mistake: 'masters() accepts the mark of another process.',
-    file: 'src/servers/quorum/delayed-restart.ts',
+    file: 'src/servers/quorum/master/delayed-restart.ts',
     search: "replId !== '' && info.includes(",
     replace: "replId !== '' || info.includes(",
     test: 'test/quorum/quorum-masters.test.ts',

@@ -90,6 +90,15 @@ const engineMayImport: Record<string, string[]> = {
     'ioredis',
   ],
   'servers/quorum': [
+    'servers/quorum/master',
+    'servers/redis',
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+  ],
+  'servers/quorum/master': [
     'servers/redis',
     'servers/redis/calls',
     'servers/redis/connection',

@@ -15,8 +15,6 @@ import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { listenForHints } from '../hint-messages.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
 import { oneGroup, renewRecords } from '../renew-records.ts'
-import { readWriteFacts } from './read-write-facts.ts'
-import { readWriteChannel } from './read-write-turns.ts'
 import {
   acquireToRead,
   acquireToWrite,
@@ -26,6 +24,8 @@ import {
   reenterToWrite,
   renewReadWrite,
 } from './read-write.ts'
+import { readWriteFacts } from './read-write-facts.ts'
+import { readWriteChannel } from './read-write-turns.ts'
 
 class RecordReadWriteLock implements RemoteReadWriteLock {
   readonly #client: RecordClient
