@@ -1,6 +1,6 @@
 // A process that uses neither locks nor Redis. It records on its own clock each request for a lock, each entry with
-// its token, the end of the lease that each holder assumes, and each exit. Holders write to its two cells. At the
-// end, it judges this history.
+// its token, and each exit. It also records the end of each lease as its holder assumes it. Holders write to its two
+// cells. At the end, it judges this history.
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'

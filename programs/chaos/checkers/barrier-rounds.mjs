@@ -8,8 +8,8 @@ const FELT_MS = 7_000
 /** Without a fault, a party learns within this time that its round is over. */
 const KNOWN_MS = 1_000
 /**
- * For so long, an arrival with an unknown outcome may count: the time of a late request, a lease, and a clock that
- * was set back.
+ * For so long, an arrival with an unknown outcome may count: the time of a late request, a lease, and the setting of
+ * a clock.
  */
 const MAY_COUNT_MS = 6_000
 /** For so long, arrivals count after a server has restored them: a little longer than their lease. */

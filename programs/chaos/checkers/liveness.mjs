@@ -3,8 +3,8 @@ import { calmStretches } from './disturbances.mjs'
 
 /**
  * For each kind of fault: the longest time after its end until a waiter must acquire the lock, in milliseconds. Each
- * bound is the sum of possible delays: the rest of a lease, a claim window, the pause before a reconnect, and several
- * seconds for a busy machine.
+ * bound is the sum of the possible delays and several seconds for a busy machine. Possible delays are the rest of a
+ * lease, a claim window and the pause before a reconnect.
  */
 const BOUNDS = [
   // Sentinels and clients must agree on the new master. The waiters then join the queue again.
@@ -43,9 +43,9 @@ export function stretchesOf({ faults, about }) {
 
 /**
  * @param history from `about.startedAt` to `about.calmAt`
- * @returns the number of times without a fault that were long enough, and the locks that no waiter acquired although
- * a waiter waited for longer than the bound. The time in which an overloaded machine did not run a process does not
- * count, because the holder then keeps its lock for longer.
+ * @returns the number of times without a fault that were long enough, and the locks with a finding. A finding means
+ * that a waiter waited for longer than the bound while no waiter acquired the lock. The time in which an overloaded
+ * machine did not run a process does not count, because the holder then keeps its lock for longer.
  */
 export function judgeLiveness(history) {
   const { attempts } = history

@@ -1,4 +1,4 @@
-// Checks that a latch keeps its rounds apart: each count-down counts once and in its own round, no awaiter continues
+// Checks that a latch keeps its rounds apart. Each count-down counts once and in its own round. No awaiter continues
 // before the end of its round, and no awaiter misses this end.
 import { disturbances } from './disturbances.mjs'
 import { lostFrom } from './windows.mjs'
