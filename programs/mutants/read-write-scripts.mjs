@@ -395,7 +395,7 @@ export const readWriteScripts = [
   },
   {
     id: 'phase-goes-on',
-    mistake: 'Readers are preferred although no reader waits any more.',
+    mistake: 'The phase of the readers continues although no reader waits any more.',
     file: 'lua/parts/read-write-queues.lua',
     search: "      redis.call('DEL', keys.phase)\n",
     replace: '',

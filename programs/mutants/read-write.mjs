@@ -70,7 +70,8 @@ export const readWrite = [
   },
   {
     id: 'writers-out-of-turn',
-    mistake: 'The first caller writes next, even if another writer has waited for longer.',
+    mistake:
+      'The caller that asks first writes next, even if another writer has waited for longer.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'local isNext = isUpgrade or not first or first == client',
     replace: 'local isNext = true',

@@ -27,7 +27,8 @@ export const semaphore = [
   },
   {
     id: 'permits-out-of-turn',
-    mistake: 'The first caller takes the available permits, even if others have waited for longer.',
+    mistake:
+      'The caller that asks first takes the available permits, even if others have waited for longer.',
     file: 'lua/semaphore/acquire.lua',
     search: 'if available >= permits and isNext(keys, client, sinceUs) then',
     replace: 'if available >= permits then',

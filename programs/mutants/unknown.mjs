@@ -52,7 +52,7 @@ export const unknown = [
   },
   {
     id: 'lower-told-again',
-    mistake: 'A lowering that came too late is sent again in the same request.',
+    mistake: 'A request to lower a count is sent again although it came too late.',
     file: 'src/servers/redis/lock-bindings.ts',
     search: 'asksAgain: false',
     replace: 'asksAgain: true',
