@@ -1,8 +1,8 @@
 /*
  * The server of a read-write lock: each script is one step.
  *
- * Stands for    lua/read-write/acquire-read, acquire-write, release, renew; lua/parts/read-write-lock;
- *               lua/admin/take-read-write; src/servers/memory/memory-read-write-lock, read-write-turns.
+ * Stands for    lua/read-write/acquire-read, acquire-write, release, renew; lua/parts/read-write-lock, -leases, -queues,
+ *               -turns; lua/admin/take-read-write; src/servers/records/read-write: read-write, -holds, -turns.
  *
  * A model that includes it defines OWNERS, CLIENTS, LEASE, ALIVE, PHASE and TOP, and the messages: tell(m) is for the
  * waiter at the place m, tellReaders() for all who wait to read. The clock of the server is `highest`: a token that is

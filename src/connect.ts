@@ -15,7 +15,7 @@ import {
 import { REDIS_KINDS } from './servers/redis/kinds.ts'
 import { nameRule } from './servers/redis/name-rule.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
-import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
+import { WatchdogThread } from './servers/redis/thread/watchdog-thread.ts'
 
 /** Connects a client to the server or the quorum where its locks are stored. */
 export type Connect = (settings: Settings, events: ServerEvents) => ClientConnection
@@ -101,8 +101,8 @@ function threadFor(
   source: RedisSource,
   { commandTimeoutMs, silenceLimitMs, workerUrl }: Settings,
   events: ServerEvents,
-): RenewalThread | undefined {
+): WatchdogThread | undefined {
   if (silenceLimitMs === undefined) return undefined
   const limits = { commandTimeoutMs, silenceLimitMs }
-  return new RenewalThread(source, limits, (error) => events.error(error), workerUrl)
+  return new WatchdogThread(source, limits, (error) => events.error(error), workerUrl)
 }

@@ -41,6 +41,12 @@ local channel, publish = ARGV[7], ARGV[8]
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 if redis.call('EXISTS', keys.lock) == 0 then
   return { 'free' }
 end

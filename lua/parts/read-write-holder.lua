@@ -1,4 +1,4 @@
--- Included after parts/server-time.lua and parts/read-write-lock.lua.
+-- Included after parts/server-time.lua and parts/read-write-leases.lua.
 
 -- Returns a holder other than the owner `but`, and for how long this holder has held the lock, in ms. The token of a
 -- writer and the lease key of a reader store when the hold began. The age is '' for the value 1, which Redisson and old

@@ -51,6 +51,12 @@ local holds = tonumber(ARGV[10] or 1)
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 -- include: parts/read-write-holder.lua
 
 -- include: parts/replica.lua

@@ -50,6 +50,12 @@ local holds, token = tonumber(ARGV[9] or 1), ARGV[10]
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 -- include: parts/read-write-holder.lua
 
 -- include: parts/replica.lua

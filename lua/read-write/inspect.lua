@@ -27,6 +27,12 @@ local most = tonumber(ARGV[2])
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 local fields = redis.call('HGETALL', keys.lock)
 local ttlMs = redis.call('PTTL', keys.lock)
 local mode, holds, leftMs, sinceUs = '', {}, {}, {}

@@ -41,6 +41,12 @@ local holds, notAfterUs = tonumber(ARGV[8] or 0), tonumber(ARGV[9] or 0)
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 local writes = isWriter(owner)
 local place, queue = placeOf(keys, client, owner, '')
 waitsNoMore(keys, place, queue)

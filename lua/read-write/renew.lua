@@ -20,6 +20,12 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 
 -- include: parts/read-write-lock.lua
 
+-- include: parts/read-write-leases.lua
+
+-- include: parts/read-write-queues.lua
+
+-- include: parts/read-write-turns.lua
+
 local function renew(keys, owner)
   -- If a key has another type, the script ignores the error, so that the other holds keep their leases. This hold
   -- counts as lost.

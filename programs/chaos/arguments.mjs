@@ -1,4 +1,4 @@
-// What can be said on the command line of run.mjs.
+// The arguments on the command line of run.mjs.
 import { parseArgs } from 'node:util'
 import { readKinds } from './kinds.mjs'
 

@@ -1,5 +1,5 @@
-// Checks a history that a run has written with `--history <file>` once more:
-// `node programs/chaos/check.mjs <file> [--plot <file.svg>]`. It ends with 1 where it convicts.
+// Checks the history that a run has written with `--history <file>` again:
+// `node programs/chaos/check.mjs <file> [--plot <file.svg>]`. The exit code is 1 if the judges find a violation.
 import { createReadStream, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'

@@ -1,16 +1,18 @@
-// Nothing is left behind.
+// The checks at the end of a run: no key is left behind.
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasGeneration } from './kinds.mjs'
 import { now } from './random.mjs'
 
 const CLIENT_KNOWN_MS = 120_000
 
-/** What Redis knows of semaphores, by name: how many permits are available, and how many are taken. */
+/**
+ * The number of available permits and of acquired permits of each semaphore, by name, as Redis stores both numbers.
+ */
 export async function readNumbers(world, names) {
   const numbers = new Map()
   for (const { admin } of await world.masters()) {
     for (const name of names) {
-      // Another node of a cluster has it.
+      // Another node of the cluster has the key.
       const available = await admin.get(name).catch(() => null)
       if (available === null) continue
       const taken = await admin.zcard(permitsOf(name))
@@ -20,33 +22,36 @@ export async function readNumbers(world, names) {
   return numbers
 }
 
-/** Where the permits are that are taken. */
+/** The key of the acquired permits. */
 const permitsOf = (name) => `{${name}}:timeout`
 
-/** Permits that were abandoned stay there until the next request, which gives them back. */
+/**
+ * True if all leases of the acquired permits have ended. Abandoned permits stay in the key until the next request.
+ */
 async function areAllOver(admin, key) {
   const [seconds] = await admin.time()
   return (await admin.zcount(key, Number(seconds) * 1_000, '+inf')) === 0
 }
 
-/** What stays for a while by itself, for as long as docs/reference/keys.md says, in milliseconds. */
+/** Keys that outlive their lock, each with its longest TTL in milliseconds, as docs/reference/keys.md promises. */
 const STAYING = [
   ['redisson_lock_token:', 3_600_000],
-  // Who a client was that was killed, or could not say that it ends.
+  // The identity of a client that was killed, or that could not report its end.
   ['holdfast_client:', CLIENT_KNOWN_MS],
   ['holdfast_kind:', 7 * 24 * 3_600_000],
   ['holdfast_round:', 30 * 24 * 3_600_000],
   ['holdfast_permit_holders:', 2 * 3_600_000 + 10_000],
-  // Of cyclic barriers: the last round, and outcomes of arrivals.
+  // The last round of a cyclic barrier, and the outcomes of arrivals.
   ['holdfast_barrier:', 10 * 60_000],
   ['holdfast_settled:', 10 * 60_000],
   ['holdfast_request:', 11 * 60_000 + 10_000],
 ]
 
 /**
- * What is abandoned ends with its lease, a queue with its heartbeat.
+ * Waits until the leases of abandoned locks and the heartbeats of abandoned queues have ended.
  *
- * @param numbered the names of semaphores and latches, whose number stays
+ * @param numbered the names of semaphores and latches, whose numbers stay in Redis
+ * @returns a text for each key that is left behind
  */
 export async function findLeft(world, numbered = []) {
   const isPermits = (key) => numbered.some((name) => key === permitsOf(name))

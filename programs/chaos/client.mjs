@@ -1,5 +1,5 @@
-// A process with one client at a time and many callers, who use locks in every way that there is, and
-// tell the witness what they do. Started by run.mjs with what it needs in `process.argv[2]`.
+// A process with one client at a time and many callers. The callers use locks in every way, and report to the
+// witness. run.mjs starts this process, and passes the settings in `process.argv[2]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/src/index.js'
@@ -31,7 +31,7 @@ let client = open()
 
 function open() {
   const { cluster, ...others } = options
-  // One that is never connected: the client duplicates it.
+  // This instance never connects, because the client duplicates it.
   const place = cluster && {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
@@ -40,7 +40,7 @@ function open() {
   return made
 }
 
-/** Reports what the event `changed` tells of elections. */
+/** Reports each event `changed` of an election to the witness. */
 function observe(made, ofEra) {
   if (!kinds.includes('election')) return
   for (const lock of NAMES.election) {
@@ -71,7 +71,7 @@ setInterval(() => {
   lastBeat = now()
 }, BEAT_MS).unref()
 
-/** How late the event loop has been in all: what was late for that reason is no fault of a lock. */
+/** For how long the event loop was late in all, in milliseconds. A lock is not to blame for such a delay. */
 const lateMs = () => lateSum + lateNow()
 
 const witness = new Record(witnessPort, label)
@@ -88,14 +88,14 @@ function heard(error, { signal }) {
     tally.aborted += 1
   } else if (error instanceof HoldfastError && EXPECTED.has(error.code)) {
     if (error.code === 'HOLDFAST_LEASE_LOST') tally.lost += 1
-    // A refusal by the code that the server gave.
+    // The code that the server gave for the refusal.
     const [code = ''] = /\b(?:[A-Z]{3,}(?= )|max number of clients)/.exec(error.message) ?? []
     const what = error.code === 'HOLDFAST_REFUSED' ? `${error.code} ${code}` : error.code
     failures.set(what, (failures.get(what) ?? 0) + 1)
   } else violation(`${error?.stack ?? error}`)
 }
 
-/** What its callers share. */
+/** The state that all callers share. */
 const own = {
   ...settings,
   witness,
@@ -111,15 +111,18 @@ const own = {
   get era() {
     return era
   },
-  /** Of semaphores without leases: there are others after a kill or a loss. */
+  /**
+   * The number in the names of semaphores without leases. It changes after a kill or a loss, because permits are
+   * missing then.
+   */
   get generation() {
     return generation
   },
-  /** By name, the promise that a semaphore without leases has its permits. */
+  /** By name, the promise that the number of permits of a semaphore without leases is set. */
   permitsSet: new Map(),
 }
 
-/** By kind: who calls, how many of them there are in each process, and what they fight for. */
+/** By kind: the class of the callers, the number of callers in each process, and the names of the locks. */
 const CALLERS = {
   lock: { Caller: LockCaller, count: callers, names },
   'read-write': { Caller: ReadWriteCaller, count: 5, names: NAMES['read-write'] },
@@ -137,7 +140,7 @@ function newCaller({ Caller }) {
   return new Caller(own, callerCount)
 }
 
-/** One of those who fight for the same few names. */
+/** Runs one caller of the kind, which competes with others for a few names. */
 async function call(kind) {
   const caller = newCaller(CALLERS[kind])
   const { names: all } = CALLERS[kind]
@@ -165,7 +168,7 @@ async function takeByForce(kind, name) {
   await witness.tell('forced', id)
 }
 
-/** What can be taken away from its holders. */
+/** The locks that a caller may release by force, by kind. */
 const FORCED = {
   lock: (name) => client.getLock(name),
   'read-write': (name) => {
@@ -181,24 +184,24 @@ async function releaseSome(semaphore) {
   if (acquired.length > 0) await semaphore.release(pick(random, acquired).id)
 }
 
-/** In this proportion: what costs little is done more often. */
+/** The kinds of the fast callers. A kind whose operations cost little occurs more often. */
 const HURRIED = [
   ...['lock', 'permits', 'read-write', 'lock', 'semaphore', 'lock', 'election', 'permits'],
   ...['lock', 'latch', 'read-write', 'lock', 'barrier'],
 ].filter((kind) => KINDS_HERE.includes(kind))
 
-/** One that has names to itself mostly, or with few others, and loses no time. */
+/** Runs one fast caller. It has little contention, because few callers share its names. */
 async function hurry(_, i) {
   const kind = HURRIED[i % HURRIED.length]
   const caller = newCaller(CALLERS[kind])
   const prefix = kind === 'lock' ? '' : `${kind}-`
   while (running) {
-    // Some have it to themselves, others hand it over within the process.
+    // Some callers have a name of their own. Other callers hand the lock over inside the process.
     const [whose, count] = i % 4 === 0 ? [i, 3] : ['shared', Math.ceil(fast / 8)]
     const mine = `own-${label.replace(' ', '-')}-${prefix}${whose}-${Math.floor(random() * count)}`
     const name = random() < 0.9 ? mine : `light-${prefix}${Math.floor(random() * 40)}`
     await caller.once([name])
-    // The others are to have their turn.
+    // Gives the other callers time to run.
     if (random() < 0.02) await pause(1 + random() * 20)
   }
 }
@@ -221,7 +224,7 @@ function reopen() {
   return reopening
 }
 
-/** A synchronous piece of work, as any program may have. */
+/** Blocks the event loop, as synchronous code of any program may do. */
 function stall(ms) {
   for (const end = now() + ms; now() < end; );
 }

@@ -1,12 +1,12 @@
-// The client processes as the stage sees them: what they tell, and what can befall them.
+// The client processes: their reports to the stage, and the faults that the stage causes in them.
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { guard } from '../../scripts/lib/native-server.mjs'
 
-/** Warnings that servers which forget, and permits that are counted twice on purpose, cause again and again. */
+/** Warnings that this run causes on purpose, because servers forget, and because some permits are counted twice. */
 const WARNINGS = ['HOLDFAST_NO_PERMITS', 'HOLDFAST_PERMITS_DIFFER']
 
-/** As `fork`, but it ends with this process, even while it is stopped. */
+/** As `fork`, but the child process ends with this process, even while the child is stopped. */
 export function forkGuarded(url, ...args) {
   const silent = WARNINGS.map((code) => `--disable-warning=${code}`)
   const [execPath, ...words] = [...guard(), process.execPath, ...silent]
@@ -14,10 +14,10 @@ export function forkGuarded(url, ...args) {
 }
 
 export class ClientProcess {
-  /** What each of its lives has told at its end. */
+  /** The tallies of all processes that this client has had. */
   tallies = []
   #isDead = false
-  /** Of processes that it has started, and that are to suffer the same. */
+  /** Processes that the client process has started. They get the same signals as the client process. */
   #alsoPids = []
   #file
   #settings
@@ -25,9 +25,9 @@ export class ClientProcess {
   #killed
 
   /**
-   * @param settings of one life; each has a seed of its own
-   * @param tell called with each violation that it finds
-   * @param killed called when it is about to be killed
+   * @param settings of one process; each process gets its own seed
+   * @param tell is called with each violation that the process finds
+   * @param killed is called immediately before the process is killed
    */
   constructor(label, ways, { file, settings, tell, killed }) {
     this.#killed = killed
@@ -71,17 +71,17 @@ export class ClientProcess {
     await pause(ms)
   }
 
-  /** Its client is closed under load, and another one opened. */
+  /** Closes the client under load, and opens another client. */
   async reopened() {
     this.#send({ kind: 'reopen' })
   }
 
-  /** From now on semaphores without leases are others. */
+  /** From now on, the callers use semaphores without leases whose names end with this generation. */
   use(generation) {
     this.#send({ kind: 'generation', generation })
   }
 
-  /** @returns what is wrong, or undefined */
+  /** @returns the problem; undefined if there is none */
   async stop() {
     const done = new Promise((resolve) => {
       this.process.on('message', ({ tally }) => tally && resolve('done'))
@@ -97,7 +97,7 @@ export class ClientProcess {
     for (const pid of this.#alsoPids) {
       try {
         process.kill(pid, name)
-      } catch {} // It has ended by itself.
+      } catch {} // The process has already ended.
     }
   }
 

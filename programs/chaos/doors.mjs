@@ -1,9 +1,9 @@
-// Ways to run a piece of work that begin inside a frame that is over by then: a server and a timer
-// that were started in `using`. What they run is in no frame, and shares no lock with anybody.
+// Ways to run work in an async context whose frame has ended: a server and a timer that were started inside `using`.
+// The work runs in no frame, so it shares no lock with other code.
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 
-/** @returns `{ request, timer }`: each runs a function that way, and resolves when it is done */
+/** @returns `{ request, timer }`: each of them runs a function in this way, and resolves when the function is done */
 export function openDoors(client) {
   const opened = open(client).catch(() => ({ request: (job) => job(), timer: (job) => job() }))
   return {

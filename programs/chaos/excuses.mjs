@@ -1,14 +1,15 @@
-// When two holders at once are no fault of the library: a server forgot the first one's lock. It is
-// excused only for a lock that was granted before that was over, to whoever came in after it began.
+// Excuses: overlaps that the library cannot prevent, because a server forgot the lock of the first holder. An excuse
+// has a start and an end. The first lock must be granted before the end, and the second holder must enter after the
+// start.
 import { epochMs } from './random.mjs'
 
-/** What the clocks of processes may come to between an event and its being written down. */
+/** The longest time between an event in a process and its entry in the history, in milliseconds. */
 const SLACK_MS = 50
 
 /**
- * @param forgotten `{ lock?, from, to, tokensTellTime }` of each time that a lock was taken away, by
- * force, or by a server that forgot or was replaced
- * @returns the one that excuses it, or undefined
+ * @param forgotten `{ lock?, from, to, tokensTellTime }` for each time that a lock was released by force, or that a
+ * server forgot it or was replaced
+ * @returns the entry that excuses the overlap, or undefined
  */
 export function excuseOf(forgotten, lock, first, second) {
   return forgotten.find(
@@ -19,21 +20,24 @@ export function excuseOf(forgotten, lock, first, second) {
   )
 }
 
-/** When the hold that may have been lost was granted at the earliest: the holder whose reply was late enters second. */
+/**
+ * The earliest time of the grant that may have been lost. If the reply to the first holder was late, it enters
+ * second.
+ */
 function grantedAt({ tokensTellTime }, first, second) {
   return tokensTellTime && hasToken(first) && hasToken(second)
     ? Math.min(earliestGrant(first), earliestGrant(second))
     : first.askedAt
 }
 
-/** A permit without a lease has none. */
+/** A permit without a lease has no token. */
 const hasToken = ({ token }) => token !== undefined
 
-/** A token is issued at the grant, and not before. A reader has the token of the last writer. */
+/** The server issues the token of a writer at the grant. A reader gets the token of the last writer. */
 function earliestGrant(hold) {
   const { askedAt, mode = 'write' } = hold
   return mode === 'write' ? mintedAt(hold) : Math.max(askedAt, mintedAt(hold))
 }
 
-// One server mints a token of its clock in µs, which is this machine's.
+// A single server makes tokens from its clock in µs. This clock is the clock of this machine.
 const mintedAt = ({ token }) => token / 1_000 - epochMs()

@@ -1,11 +1,12 @@
-// What a history says of the promises: nobody inside beside somebody who excludes it, and tokens that rise.
+// Judges a history by two promises: no two holders that exclude each other overlap, and tokens rise.
 import { judgeExclusion } from './checkers/exclusion.mjs'
 import { judgeTokens } from './checkers/tokens.mjs'
 import { epochMs } from './random.mjs'
 
 /**
- * @param holds by lock: what each holder told, on one clock
- * @param forgotten from when to when a lock was taken from whoever had it, by force or by a server that forgot
+ * @param holds by lock: the reports of each holder, on one clock
+ * @param forgotten the times during which a lock could be taken from its holder: by force, or by a server that forgot
+ * it
  */
 export function judge(holds, forgotten) {
   const verdict = {

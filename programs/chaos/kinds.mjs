@@ -1,18 +1,18 @@
-// The kinds of primitives that clients use, and what their names are. A kind that a world refuses is left out there.
+// The kinds of primitives that clients use, and their names. A world does not run the kinds that it refuses.
 
-/** Which kinds a run can have, by the word for `--kinds`. */
+/** The kinds that `--kinds` accepts. */
 export const KINDS = ['lock', 'read-write', 'permits', 'semaphore', 'latch', 'barrier', 'election']
 
-/** Independent masters refuse all kinds but locks. */
+/** Independent masters refuse all kinds except locks. */
 export const kindsIn = (kinds, { isQuorum }) =>
   isQuorum ? kinds.filter((kind) => kind === 'lock') : kinds
 
-/** How many permits a semaphore has, how many count-downs open a latch, and how many parties end a round. */
+/** The number of permits of a semaphore, of count-downs that open a latch, and of parties that end a round. */
 export const PERMITS = 3
 export const COUNT = 4
 export const PARTIES = 3
 
-/** What all clients fight for, beside the locks of their world. */
+/** The names that all clients share, in addition to the locks of their world. */
 export const NAMES = {
   lock: [],
   'read-write': ['rw-a', 'rw-b'],
@@ -23,10 +23,10 @@ export const NAMES = {
   election: ['election-a'],
 }
 
-/** The number of a semaphore without leases stays: its name ends with a generation. */
+/** True if the name ends with a generation. The number of a semaphore without leases stays in Redis. */
 export const hasGeneration = (name) => /\.\d+$/.test(name)
 
-/** @returns the kinds of `--kinds`, or an error that tells which there are */
+/** @returns the kinds of `--kinds`; it throws an error that lists all kinds if one of them is unknown */
 export function readKinds(words) {
   if (words === 'all') return KINDS
   const kinds = words.split(',')

@@ -1,4 +1,4 @@
-// What each server was asked to do with a lock, for whoever wants to know how an overlap came about.
+// Records the commands that each server ran for a lock. The report prints these commands beside an overlap.
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { now } from './random.mjs'
@@ -30,7 +30,7 @@ export class Monitor {
     })
   }
 
-  /** What was asked about a lock at that time. */
+  /** The commands for a lock between two times. */
   around(lock, from, to) {
     return this.#seen
       .filter(({ at, words }) => at >= from && at <= to && words.includes(`"${lock}"`))

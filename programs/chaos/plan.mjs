@@ -1,4 +1,5 @@
-// Several worlds one after another: few minutes before each merge, most of an hour now and then.
+// Plans runs in several worlds, one after another: a slice of some minutes for each change, and a long run of 45
+// minutes.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,10 +17,10 @@ import {
 } from './report.mjs'
 import { runStage } from './stage.mjs'
 
-/** Where the histories of convicted long runs stay. */
+/** The folder for the histories of long runs with violations. */
 const HISTORIES = fileURLToPath(new URL('../../.cache/chaos/', import.meta.url))
 
-/** By turns with and without force, and servers that keep or lose what they have. The last is the fastest. */
+/** Some runs release locks by force, and some runs have servers that lose their data. The fastest world is last. */
 const SLICE = [
   { world: 'quorum3' },
   { world: 'quorum5', force: true },
@@ -30,7 +31,7 @@ const SLICE = [
   { world: 'clock' },
   { world: 'single', force: true },
 ]
-/** Where most is acquired: more callers, and a little more time between faults. */
+/** The worlds with the most acquisitions. They have more callers, and a little more time between faults. */
 const MOST = { fast: 100, seconds: 160, gaps: 2 }
 const LONG = [
   { world: 'single', ...MOST },
@@ -44,19 +45,19 @@ const LONG = [
   { world: 'quorum5' },
   { world: 'clock' },
 ]
-/** After one round, those that are fast, until there is enough. */
+/** The fast worlds. After the first round, they run again until the numbers are reached. */
 const REST = LONG.filter(({ world }) => world === 'single' || world === 'replicas')
-/** Callers of each client that lose no time: what many ask for goes together, which costs less. */
+/** The number of fast callers for each client. Many calls at once share requests, so they cost less. */
 const FAST = { slice: 24, long: 40 }
-/** Of faults, in each world at least. */
+/** The shortest time with faults in each world, in seconds. */
 const SECONDS = { slice: 12, long: 65 }
 const ENOUGH = {
   slice: { operations: 20_000, ofEach: 300, faults: 100 },
   long: { operations: 1_000_000, ofEach: 10_000, faults: 2_000 },
 }
-/** After so long no other world is begun, and the last is given no more time: eight minutes with the controls. */
+/** No world starts after this time, and the last world then ends soon. A slice with controls takes 8 minutes. */
 const SLICE_LIMIT_MS = 300_000
-/** Of the last world after its last fault, and of one that begins. */
+/** The time that the last world needs after its last fault, and the time that a whole world needs. */
 const [END_MS, WHOLE_MS] = [25_000, 40_000]
 
 export async function runSlice(options) {
@@ -71,7 +72,7 @@ export async function runSlice(options) {
     }
     const isLast = i === SLICE.length - 1
     const extra = isLast ? { mostSeconds: (leftMs() - END_MS) / 1_000 } : {}
-    // The last one goes on until all of them have enough.
+    // The last world runs until the numbers of all worlds together are reached.
     const isEnough = async (stage) => {
       const { ofKind, faults } = totalsOf(results)
       const more = await stage.ask({ kind: 'operations' }, 'operations')
@@ -98,7 +99,7 @@ export async function runSlice(options) {
   return isGood.every(Boolean)
 }
 
-/** Until there is enough of all or the time is up. */
+/** Runs until all numbers are reached or the time is up. */
 export async function runLong(options) {
   const start = now()
   const leftSeconds = () => options.minutes * 60 - (now() - start) / 1_000
@@ -129,14 +130,18 @@ async function one(options) {
   return result
 }
 
-/** @returns whether there was enough; reports what is missing */
+/**
+ * Reports missing numbers.
+ *
+ * @returns true if all numbers are reached
+ */
 function tellEnough(results, enough, options) {
   const lacking = missing(totalsOf(results), enough, options)
   if (lacking.length > 0) console.log(`NOT ENOUGH: ${lacking.join(', ')}`)
   return lacking.length === 0
 }
 
-/** @returns what there is too little of, in words */
+/** @returns the numbers that are not reached, in words */
 function missing({ ofKind, faults }, enough, { kinds }) {
   const operations = Object.values(ofKind).reduce((total, count) => total + count, 0)
   const figures = [

@@ -1,5 +1,5 @@
-// A run as a picture: time to the right, faults on top, a row for each lock with who held it and how many
-// waited. SVG without anything else; it follows the light or dark mode of whoever looks at it.
+// Draws a run as an SVG picture. Time runs from left to right. The faults are on top. Each lock has a row with its
+// holders and the number of its waiters. The picture uses the light or dark mode of its viewer.
 import { clientOf } from './checkers/disturbances.mjs'
 import { faultRows } from './plot/faults.mjs'
 import { findingsOf } from './plot/findings.mjs'
@@ -11,7 +11,7 @@ const WIDTH = 1_600
 const [LEFT, RIGHT, TOP] = [96, WIDTH - 20, 92]
 const STEPS_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
 
-/** @param report what `check` has found; what it convicts is drawn in red */
+/** @param report the result of `check`; its findings are drawn in red */
 export function plot(history, report) {
   const findings = findingsOf(report)
   const { from, to } = windowOf(history, findings)
@@ -79,7 +79,7 @@ function axis({ from, to, x, startedAt }, bottom) {
   return parts
 }
 
-/** What concerns all locks goes through all rows. */
+/** A time that concerns all locks is drawn through all rows. */
 function shades({ windows }, faults, { x, isSeen }, top, bottom) {
   const shade = (name) => (one) =>
     rect(x(one.from), top, x(one.to) - x(one.from), bottom - top, name)

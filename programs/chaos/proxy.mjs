@@ -1,9 +1,9 @@
-// The way of one client to one server, which can be cut, blocked, slowed down and made deaf.
+// A proxy between one client and one server. It can cut, block and delay the connections, and drop data.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What no script of ours answers. */
+/** Answers that no script of Holdfast gives. */
 const ODD = ['$5\r\nwhat?\r\n', '*0\r\n', '*1\r\n$5\r\nwhat?\r\n', ':-7\r\n']
 
 export class Way {
@@ -11,11 +11,11 @@ export class Way {
   #target
   #listener
   #pairs = new Set()
-  /** What is not let through: 'toServer', 'toClient'. What comes meanwhile is kept. */
+  /** The blocked directions, 'toServer' and 'toClient'. The proxy keeps the data of these directions. */
   #blocked = new Set()
   #refuses = false
   #delayMs = 0
-  /** How many requests with a script are still to be answered with what makes no sense. */
+  /** The number of requests with a script that will still get an invalid answer. */
   #odd = 0
 
   constructor(target) {
@@ -33,7 +33,7 @@ export class Way {
     return this.#listener.address().port
   }
 
-  /** New connections go to another server, as behind an address that stays. */
+  /** Sends new connections to another server, as an address does that stays the same after a failover. */
   leadTo(target) {
     this.#target = target
   }
@@ -55,17 +55,20 @@ export class Way {
     this.#delayMs = ms
   }
 
-  /** The server's end is gone; the client's stays open and hears nothing, until this way heals. */
+  /** Closes the connections to the server. The client sides stay open, and receive nothing until the proxy heals. */
   halfOpen() {
     for (const pair of this.#pairs) pair.leave()
   }
 
-  /** So many requests with a script get an answer that makes no sense; then their connection ends. */
+  /** Gives an invalid answer to so many requests with a script. Each of these connections then ends. */
   answerOddly(count) {
     this.#odd = count
   }
 
-  /** @param deliver whether what was kept back comes through late; else its connections are cut */
+  /**
+   * @param deliver true if the proxy then delivers the data that it kept; otherwise the proxy cuts the blocked
+   * connections
+   */
   heal(deliver = true) {
     const wasBlocked = this.#blocked.size > 0
     this.#refuses = false
@@ -91,7 +94,7 @@ export class Way {
     const isOdd = (chunk) => {
       if (this.#odd === 0 || !/evalsha/i.test(chunk)) return false
       this.#odd -= 1
-      // The server may have run it.
+      // The server may have run the request.
       if (this.#odd % 2 === 0) server.write(chunk)
       setImmediate(() => pair.answerOddly())
       return true
@@ -134,7 +137,7 @@ export class Way {
     let sending = Promise.resolve()
     const send = (chunk) => {
       sending = sending.then(async () => {
-        // What has queued up goes on without a delay when the way has healed.
+        // After the proxy has healed, queued data has no delay.
         if (this.#delayMs > 0) await pause(this.#delayMs)
         if (!to.destroyed && !isLeft) to.write(chunk)
       })
@@ -147,7 +150,7 @@ export class Way {
       else send(chunk)
     })
     from.on('close', () => {
-      // A dead peer says nothing where nothing comes through.
+      // While the direction is blocked, the end of a connection does not arrive either.
       if (!this.#blocked.has(direction) && !isLeft) void sending.then(() => to.end())
     })
     return {

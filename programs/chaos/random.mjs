@@ -1,4 +1,4 @@
-/** Random numbers that a seed repeats: mulberry32, the same on every machine. */
+/** Random numbers that depend only on the seed, on every machine (mulberry32). */
 export function randomFrom(seed) {
   let state = seed | 0
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed) {
   }
 }
 
-/** One of them, by weight: `[[weight, what], …]`. */
+/** Returns one of the values, by weight: `[[weight, value], …]`. */
 export function pickWeighted(random, weighted) {
   const sum = weighted.reduce((total, [weight]) => total + weight, 0)
   let at = random() * sum
@@ -24,8 +24,8 @@ export function pick(random, among) {
   return among[Math.floor(random() * among.length)]
 }
 
-/** Milliseconds on a clock that all processes of one machine share. */
+/** The time in milliseconds, on a clock that all processes of one machine share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** The time in ms since 1970 at 0 on that clock. */
+/** The time in ms since 1970 at which that clock was 0. */
 export const epochMs = () => Date.now() - now()

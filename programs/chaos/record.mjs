@@ -1,8 +1,8 @@
-// What a client process tells the witness: each attempt, each hold, each release, and when.
+// The reports of a client process to the witness: each attempt, each hold and each release, with its time.
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** What the witness does not answer, for nobody waits until it is written down. */
+/** Reports that the witness does not answer, because no code waits for the answer. */
 export const UNANSWERED = new Set([
   'valid',
   'lost',
@@ -17,12 +17,12 @@ export const UNANSWERED = new Set([
 export class Record {
   #socket
   #waiting = new Map()
-  /** What is told in one turn of the event loop goes together. */
+  /** All reports of one turn of the event loop are sent together. */
   #lines = []
   #process
   #ids = 0
 
-  /** @param label the client's name; its process id makes it one of a kind */
+  /** @param label the name of the client; the name and the process id together are unique */
   constructor(port, label) {
     this.#process = `${label}.${process.pid}`
     this.#socket = connect(port, '127.0.0.1')
@@ -35,18 +35,18 @@ export class Record {
     })
   }
 
-  /** It tells which process it is of. */
+  /** Returns an id that begins with the process. */
   newId() {
     this.#ids += 1
     return `${this.#process}.${this.#ids}`
   }
 
   /**
-   * Before a lock is asked for.
+   * Reports an attempt before it asks for the lock.
    *
-   * @param said `lockKind`: plain, fair or multi; `waits`: whether it waits at all; `caller`; `era`: which
-   * client of this process; `within`: the attempt whose hold it re-enters
-   * @returns an id for what follows, once the witness has written it down
+   * @param said `lockKind`: plain, fair or multi; `waits`: true if the attempt waits; `caller`; `era`: the number of
+   * the client in this process; `within`: the attempt whose hold this attempt re-enters
+   * @returns an id for later reports, when the witness has recorded this report
    */
   async ask(lock, said) {
     const id = this.newId()
@@ -54,17 +54,20 @@ export class Record {
     return id
   }
 
-  /** Resolves when it is written down that the client of this era begins to close: its holds may end. */
+  /**
+   * Reports that the client of this era begins to close. From then on, its holds may end. Resolves when the witness
+   * has recorded this report.
+   */
   closes(era) {
     return this.tell('closes', this.newId(), { era })
   }
 
-  /** The event loop was late by so much. */
+  /** Reports a delay of the event loop, in milliseconds. */
   late(ms) {
     void this.tell('late', this.newId(), { ms })
   }
 
-  /** @returns what the witness answers, or at once where it answers nothing */
+  /** @returns the answer of the witness; resolves immediately if the witness gives no answer */
   tell(kind, id, said = {}) {
     if (this.#lines.push(JSON.stringify({ kind, id, ...said })) === 1) {
       setImmediate(() => this.#socket.write(`${this.#lines.splice(0).join('\n')}\n`))

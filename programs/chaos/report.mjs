@@ -1,4 +1,4 @@
-// What a run has found, in words.
+// Prints and writes the results of a run.
 import { isConvicted } from './checkers/check.mjs'
 import { printReport } from './checkers/print.mjs'
 import { KINDS } from './kinds.mjs'
@@ -11,7 +11,7 @@ export const isClean = ({ verdict, report, violations }) =>
     violations.length ===
     0
 
-/** True if histories were undecided, and nothing else was found. */
+/** True if some histories are undecided, and there is no other finding. */
 export function isOnlyUndecided(result) {
   const { report } = result
   if (report === undefined) return false
@@ -71,7 +71,7 @@ function listed(counts) {
 const operationsOf = ({ report }) =>
   Object.values(report.operations).reduce((total, count) => total + count, 0)
 
-/** All results of one world together. */
+/** The sums over several results, for example over all results of one world. */
 export function totalsOf(results) {
   const sum = (figureOf) => results.reduce((total, one) => total + figureOf(one), 0)
   const faults = {}
@@ -116,7 +116,7 @@ export function totalsOf(results) {
   }
 }
 
-/** What each column tells of `totalsOf`. */
+/** The title of each column, and its text from the result of `totalsOf`. */
 const COLUMNS = {
   seconds: ({ seconds }) => seconds.toFixed(0),
   operations: ({ operations }) => operations,
@@ -143,7 +143,7 @@ const COLUMNS = {
 
 const worldsOf = (results) => [...new Set(results.map(({ world }) => world))]
 
-/** One row for each kind: its operations, the faults of the runs that had it, and what was found. As Markdown. */
+/** A Markdown table with a row for each kind: its operations, the faults of its runs, and the violations. */
 export function tableOfKinds(results) {
   const rows = KINDS.map((kind) => {
     const some = results.filter(({ report }) => kind in report.operations)
@@ -164,7 +164,7 @@ function violationsOf({ verdict, report }, kind) {
   return ofKind.length + (report.violations[kind] ?? 0)
 }
 
-/** One row for each figure, one column for each world, and one for all; as Markdown, which a screen shows as well. */
+/** A Markdown table with a row for each number, a column for each world, and a column for all worlds. */
 export function tableOf(results) {
   const worlds = worldsOf(results)
   const groups = [...worlds.map((name) => results.filter(({ world }) => world === name)), results]

@@ -1,6 +1,6 @@
-// When locks may have been lost by a change of masters: from when the masters were last known to be
-// those of before, until each server that can answer says that it is a master, or none, as all agree.
-// In between a client that has not heard yet may be granted a lock by a server that is no more asked.
+// Finds the times in which a change of masters may lose locks. Such a time begins when the watcher last saw the
+// masters before the change. It ends when all servers that answer agree about the new masters. In between, a server
+// that is no longer a master may grant a lock to a client that does not know about the change.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now } from './random.mjs'
 
@@ -8,17 +8,17 @@ export class Roles {
   #world
   #tell
   #isOver = false
-  /** Those who were masters when all was settled last, and when that was asked. */
+  /** The masters at the last time at which all servers agreed, and that time. */
   #masters = ''
   #settledAt = now()
-  /** Whether another one was a master since then. */
+  /** True if another server was a master since then. */
   #hasChanged = false
   #isSettled = true
-  /** Whether what is done now takes no lock from anybody. */
+  /** True if the present change loses no lock. */
   losesNothing = false
   #done
 
-  /** @param tell called with `from`, `to` and the ports of the masters after each change */
+  /** @param tell is called after each change with `from`, `to` and the ports of the masters */
   constructor(world, tell) {
     this.#world = world
     this.#tell = tell
@@ -28,11 +28,11 @@ export class Roles {
   async stop() {
     this.#isOver = true
     await this.#done
-    // They never agreed again: said, for nothing after that is judged well.
+    // The servers never agreed again. From this time on, a violation proves nothing.
     if (this.#hasChanged) this.#tell({ from: this.#settledAt, to: now(), ports: 'not agreed on' })
   }
 
-  /** Resolves when one change is over; the next one needs replicas that are up to date. */
+  /** Resolves when the change is complete and the replicas are up to date, so that another change may begin. */
   async settled() {
     const end = now() + 15_000
     do await pause(300)

@@ -1,11 +1,16 @@
-// Chaos: client processes use locks in every way on real servers, while networks, processes and
-// servers fail in every way; a process apart from all that writes down who was inside when.
-// `npm run build`, then `node programs/chaos/run.mjs [--world single|clock|quorum3|quorum5|clocks3|sentinel|cluster|replicas]
-// [--seconds 60] [--seed n] [--kinds lock,read-write,permits,semaphore,latch,barrier,election] [--clients 3] [--callers 6] [--fast 3] [--gaps 1] [--forget] [--force] [--history file] [--plot file.svg] [--monitor]`. It ends with 1
-// where it finds what must not be, with the seed, the faults and the histories that show it.
-// `--slice` is what is run before each merge; `--long [--report file] [--minutes 45]` all worlds, again and again;
-// `--controls` shows that locks that are none are found out, ours with something left out
-// (`--break exclusion|validity|writers|permits|latch|barrier`) and those of others (`--control <name>`).
+// Chaos: client processes use locks in every way on real servers, while networks, processes and servers fail. A
+// separate process, the witness, records each holder with its times.
+// The exit code is 1 if the judges find a violation. The run then prints the seed, the faults and the histories of
+// the violation.
+//
+// `npm run build`, then `node programs/chaos/run.mjs` with these options:
+// `--world single|clock|quorum3|quorum5|clocks3|sentinel|cluster|replicas`
+// `--kinds lock,read-write,permits,semaphore,latch,barrier,election`
+// `--seconds 60`, `--seed n`, `--clients 3`, `--callers 6`, `--fast 3`, `--gaps 1`, `--forget`, `--force`
+// `--history file`, `--plot file.svg`, `--monitor`
+// `--slice` is the run for each change. `--long [--report file] [--minutes 45]` runs all worlds again and again.
+// `--controls` shows that the judges find wrong locks: other libraries (`--control <name>`), and Holdfast without a part:
+// `--break exclusion|validity|writers|permits|latch|barrier`
 import { readArguments } from './arguments.mjs'
 import { runControls } from './controls/run.mjs'
 import { runLong, runSlice } from './plan.mjs'
@@ -21,7 +26,7 @@ const isGood = await run().catch((error) => {
   return false
 })
 process.exitCode = isGood ? 0 : 1
-// Node.js 20 can hang where it ends by itself after connections were reset.
+// Node.js 20 may hang at its end after connections were reset.
 setTimeout(() => process.exit(), 100)
 
 async function run() {

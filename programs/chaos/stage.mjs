@@ -1,4 +1,4 @@
-// One run: a world, clients that use its locks, storms of faults, and a witness who is asked at the end.
+// One run: a world, clients that use its locks, storms of faults, and the judgment of the witness at the end.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/src/index.js'
 import { findLeft, readNumbers } from './checks.mjs'
@@ -14,18 +14,18 @@ import { startWorld } from './worlds.mjs'
 
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
-/** How soon a process of ours must have started. */
+/** The longest time that a process of this run may need to start, in milliseconds. */
 const START_MS = 60_000
 
-/** Where one run keeps what happens in it. */
+/** The state of one run. */
 class Stage {
   startedAt = now()
   timeline = []
   violations = []
   faults = {}
-  /** From when to when something was wrong. */
+  /** All faults, each with its start and its end. */
   spans = []
-  /** How many faults are at work. */
+  /** The number of faults that are active. */
   running = 0
   clients = []
   generation = 0
@@ -59,9 +59,9 @@ class Stage {
   }
 
   /**
-   * For so long a lock may be given away although somebody has it.
+   * Reports a time during which a lock may be granted although another holder has it.
    *
-   * @param endsMs how much later a hold of then may end still, where a clock was set and nothing else was lost
+   * @param endsMs if the fault only set a clock: how much later a hold of that time may still end, in milliseconds
    */
   lost({ lock, from, to, endsMs = 0 }) {
     this.#windows += 1
@@ -73,13 +73,13 @@ class Stage {
     if (lock === undefined && !isClock) this.nextGeneration()
   }
 
-  /** What has no lease does not get over a kill or a loss: clients use others from now on. */
+  /** After a kill or a loss, permits without leases are missing. So the clients use other semaphores from now on. */
   nextGeneration() {
     this.generation += 1
     for (const client of this.clients) client.use(this.generation)
   }
 
-  /** Starts the witness; where it ends before its time, all that is asked of it rejects. */
+  /** Starts the witness. If the witness ends too early, all requests to it reject. */
   async openWitness() {
     this.witness = forkGuarded(new URL('witness.mjs', import.meta.url))
     this.witness.setMaxListeners(50)
@@ -91,7 +91,7 @@ class Stage {
 
   ask(message, key) {
     const answer = this.#hear(key)
-    // Where it is gone, `answer` says so.
+    // If the witness has ended, `answer` rejects.
     this.witness.send(message, () => {})
     return answer
   }
@@ -120,8 +120,9 @@ class Stage {
 }
 
 /**
- * @param options `seconds` of faults at least; `mostSeconds` where `isEnough(stage)` says no until then
- * @returns what was found: figures, violations and the histories that show them
+ * @param options `seconds`: the shortest time with faults; `mostSeconds`: the longest time if `isEnough(stage)` is
+ * false until then
+ * @returns the result: numbers, violations, and the histories of the violations
  */
 export async function runStage(options) {
   if (options.control) prepareControl(options.control)
@@ -152,7 +153,7 @@ export async function runStage(options) {
   return {
     ...options,
     startedAt,
-    /** Of faults. */
+    /** The time with faults, in seconds. */
     stormSeconds: options.seconds,
     seconds,
     timeline,
@@ -166,7 +167,7 @@ export async function runStage(options) {
   }
 }
 
-/** Before that nothing can go wrong. */
+/** Waits until all clients work. Before that, no fault can cause a violation. */
 async function areAtWork(stage) {
   const wanted = 5 * stage.options.clients
   for (const end = now() + START_MS; now() < end; await pause(100)) {
@@ -175,7 +176,7 @@ async function areAtWork(stage) {
 }
 
 async function foundQuorum({ placeBy, servers }) {
-  // A busy machine may take its time here: nothing is judged yet.
+  // A busy machine may need more time here. No judge counts this time.
   const longLimits = { ...LIMITS, commandTimeoutMs: 5_000, outageMs: 30_000 }
   const settings = { newDeployment: true, longestLeaseMs: LONGEST_LEASE_MS, ...longLimits }
   const first = new Holdfast({ ...placeBy(servers), ...settings })
@@ -183,7 +184,7 @@ async function foundQuorum({ placeBy, servers }) {
   await first.close()
 }
 
-/** A control has one kind, which its library decides. */
+/** The kinds of the run. A control has one kind, which its library decides. */
 const kindsOf = ({ options: { kinds = KINDS }, world }) => kindsIn(kinds, world)
 
 function openClients(stage, witnessPort) {
@@ -193,7 +194,8 @@ function openClients(stage, witnessPort) {
       const ways = await Promise.all(world.targets.map((one) => new Way(one.port).open()))
       for (const [j, { ways: all }] of world.targets.entries()) all.push(ways[j])
       const { isQuorum, names } = world
-      // Each client claims all the time that the deployment is new, which it is not: no master may vote for that.
+      // Each client always claims that the deployment is new. The claim is wrong after the first start, so no master
+      // may vote because of it.
       const ofQuorum = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS, newDeployment: true } : {}
       const place = { ...world.placeBy(ways), ...ofQuorum, ...LIMITS }
       const { callers, fast, force, broken, control } = options
@@ -220,7 +222,7 @@ function watchRoles(stage) {
   })
 }
 
-/** After the last fault: all names are used again, all clients end, and the witness is asked. */
+/** After the last fault: uses all names again, ends all clients, and asks the witness for its judgment. */
 async function conclude(stage, clients, roles) {
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
@@ -238,7 +240,7 @@ async function conclude(stage, clients, roles) {
   for (const wrong of await Promise.all(clients.map((client) => client.stop()))) {
     if (wrong !== undefined) stage.violated(wrong)
   }
-  // A busy machine may change masters by itself.
+  // A busy machine may cause a change of masters.
   await roles?.stop()
   const verdict = await stage.ask({ kind: 'judge' }, 'verdict')
   if (stage.options.control) return { verdict, left: [] }
@@ -249,7 +251,7 @@ async function conclude(stage, clients, roles) {
   return { verdict, report, left: await findLeft(stage.world, numbered) }
 }
 
-/** What somebody must be let in to again. */
+/** The names of which each must have a holder again. */
 function namesOf(stage) {
   const kinds = kindsOf(stage)
   const locks = kinds.includes('lock') ? stage.world.names : []
@@ -257,7 +259,7 @@ function namesOf(stage) {
   return [...locks, ...others.map((name) => nameNow(stage, name))]
 }
 
-/** A semaphore without leases has a name of this generation. */
+/** The present name: the name of a semaphore without leases ends with the generation. */
 const nameNow = ({ generation }, name) =>
   NAMES.semaphore.includes(name) ? `${name}.${generation}` : name
 
@@ -270,7 +272,7 @@ function check(stage, calmAt, numbers) {
   return stage.ask(message, 'report')
 }
 
-/** What the masters have of a lock. */
+/** The state of a lock on each master. */
 async function seen({ world }, name) {
   const all = await Promise.all(
     (await world.masters()).map(async ({ admin, port }) => {

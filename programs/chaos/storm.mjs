@@ -1,4 +1,4 @@
-// Faults, one after another, at whom and for how long a seed says.
+// Causes faults, one after another. The seed decides the target and the duration of each fault.
 import { setTimeout as pause } from 'node:timers/promises'
 import { ALL_FORGOTTEN, lockOf, SOME_FORGOTTEN } from './faults/amnesia.mjs'
 import { CLOCK, setClock } from './faults/clock.mjs'
@@ -6,12 +6,12 @@ import { NETWORK } from './faults/network.mjs'
 import { ALONE, SERVER } from './faults/server.mjs'
 import { pick, pickWeighted } from './random.mjs'
 
-/** How long watched servers may be silent without a failover, in milliseconds. */
+/** The longest silence of a watched server that causes no failover, in milliseconds. */
 const SILENT_MS = 300
 const LONGER_THAN_A_LEASE_MS = 2_000
-/** Of one request. */
+/** Longer than the timeout of one request. */
 const LONGER_THAN_A_TIMEOUT_MS = 400
-/** What an embedded server can suffer as well. */
+/** Faults of servers that an embedded server can have, too. */
 const EMBEDDED = [
   'connections killed',
   'connections killed again and again',
@@ -22,24 +22,24 @@ const EMBEDDED = [
 const PROCESS = ['paused', 'stalled', 'killed', 'reopened']
 
 /**
- * What one storm consists of: `[weight, name, start]`, where `start(random, ms)` tells in words what
- * it does, and is done when it is over.
+ * The faults of each storm: `[weight, name, start]`. The function `start(random, ms)` returns a text about the fault,
+ * and `done`, which resolves at its end.
  *
- * @param stage the clients with their ways, the world, and what may be lost
+ * @param stage the clients and their proxies, the world, and the function that reports a possible loss
  */
 export const STORMS = {
-  /** What befalls the clients. */
+  /** Faults of clients. */
   clients: ({ clients }) => [
     [8, 'network', (random, ms) => onWays(clients, random, ms)],
     [3, 'process', (random, ms) => onProcess(clients, random, ms)],
   ],
-  /** What befalls the servers, which forget nothing by it. */
+  /** Faults of servers that keep their data. */
   servers: (stage) => [[1, 'server', (random, ms) => onServers(stage, random, ms)]],
-  /** For libraries that hold on to a lock whose lease has run out while their process stood still. */
+  /** For libraries that treat a lock as held although its lease ended while the process was stopped. */
   pauses: ({ clients }) => [[1, 'pause', (random, ms) => onPause(clients, random, ms)]],
-  /** For libraries that send a request once more whose reply is lost, and count it twice. */
+  /** For libraries that repeat a request after its reply was lost, and count the request twice. */
   replies: ({ clients }) => [[1, 'replies lost', (random) => onReplies(clients, random)]],
-  /** What makes a server forget, or another one its successor. */
+  /** Faults that make a server forget data, or that replace a server. */
   losses: (stage) => [
     [Object.keys(stage.world.changes).length, 'change', (...is) => onChange(stage, ...is)],
     [stage.forgetful ? 2 : 0, 'loss', (...is) => onLoss(stage, ...is)],
@@ -47,7 +47,7 @@ export const STORMS = {
   ],
 }
 
-/** @param pace `isOver` and `isCalm`, and `everyMs`: up to so long between two */
+/** @param pace `isOver`, `isCalm`, and `everyMs`: the longest time between two faults */
 export async function storm(faults, random, { isOver, isCalm, everyMs }, log) {
   if (faults.every(([weight]) => weight === 0)) return
   while (!isOver()) {
@@ -101,7 +101,7 @@ function onServers({ world }, random, ms) {
     ...(persistent ? ['restarted'] : []),
   ])
   const spare = servers.length - Math.floor(servers.length / 2) - 1
-  // More than a minority at once is an outage, not a violation: now and then all of them.
+  // If more than a minority fails at once, this is an outage and no violation. So all masters fail sometimes.
   const all = isQuorum ? servers.length : 1
   const some = isQuorum && random() < 0.8 ? 1 + Math.floor(random() * spare) : all
   const forMs = isReplicated ? Math.min(ms, SILENT_MS) : ms
@@ -116,7 +116,7 @@ function onChange({ world, roles }, random, ms) {
   const done = async () => {
     roles.losesNothing = world.lossless.includes(what)
     await world.changes[what](ms, random)
-    // The next one needs replicas that are up to date.
+    // The next change needs replicas that are up to date.
     await roles.settled()
     roles.losesNothing = false
   }
@@ -125,7 +125,7 @@ function onChange({ world, roles }, random, ms) {
 
 function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
   const { servers, isQuorum, areClocksSet, names } = world
-  // A master that loses a counter unnoticed does not rest, so its next token is no more than its clock.
+  // A master that loses a counter does not notice the loss, and does not rest. Its next token is then only its clock.
   const isLeftOut = (one) => one === 'evicted' && isQuorum && areClocksSet
   const all = [...Object.keys(ALL_FORGOTTEN), ...Object.keys(SOME_FORGOTTEN)]
   const what = pick(
@@ -135,12 +135,12 @@ function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
   const server = pick(random, servers)
   const lock = lockOf(what, random, names)
   const done = async () => {
-    // A majority may be left without the lock by it; nobody else gets it for that.
+    // Fewer than a majority may then have the lock, but no other client gets it.
     const isForgiven = isQuorum && what in ALL_FORGOTTEN
     const over = forgets(lock, { isForgiven })
     await (ALL_FORGOTTEN[what] ?? SOME_FORGOTTEN[what])(server, ms, lock)
     over()
-    // A quorum forgives one of them at a time.
+    // A quorum tolerates one loss at a time.
     if (isQuorum) await pause(longestLeaseMs + 500)
   }
   return { what, where: `${lock ?? 'all'}, one of ${servers.length} servers`, done: done() }
@@ -150,7 +150,7 @@ function onClock({ world, forgets, longestLeaseMs }, random) {
   const { servers } = world
   const what = pick(random, CLOCK)
   const server = pick(random, servers)
-  // A lease that is shorter now ends later still.
+  // A lease that was shortened may still end later.
   const over = forgets(undefined, { endsMs: longestLeaseMs })
   const done = setClock(what, server, random, what === 'clock set forward' ? over : () => {})
   return { what, where: `one of ${servers.length} servers`, done }

@@ -1,19 +1,18 @@
-// When there are faults, and when there are none: storms, and after each a calm that is long enough to
-// judge who gets in.
+// Decides when there are faults: storms, and after each storm a calm that is long enough for the judge of liveness.
 import { setTimeout as pause } from 'node:timers/promises'
 import { boundAfter } from './checkers/liveness.mjs'
 import { LIBRARIES } from './controls/libraries.mjs'
 import { now, randomFrom } from './random.mjs'
 import { STORMS, storm } from './storm.mjs'
 
-/** So long at most from calm to calm. */
+/** The longest time between two calms, in milliseconds. */
 const STORM_MS = 35_000
-/** Beyond the bound within which somebody must be let in. */
+/** A calm is this much longer than the bound within which a waiter must acquire the lock. */
 const MARGIN_MS = 1_200
-/** What was over so long before the last fault may have the longest bound. */
+/** Only faults that ended at most this long before the last fault count for the bound. */
 const FELT_MS = 5_000
 const LOOK_MS = 250
-/** How often a calm is tried. */
+/** How often the run repeats a disturbed calm. */
 const TRIES = 3
 
 export class Weather {
@@ -22,20 +21,20 @@ export class Weather {
   #isCalm = false
   #isOver = false
 
-  /** @param part the clients with their ways, who watches the masters, and the longest lease */
+  /** @param part the clients and their proxies, the watcher of the masters, and the longest lease */
   constructor(stage, part) {
     this.#stage = stage
     this.#part = part
   }
 
-  /** Done when there has been enough, and the last fault is over. */
+  /** Resolves when there were enough faults, and the last fault is over. */
   async over() {
     await Promise.all([this.#seasons(), this.#storms()])
   }
 
   /**
-   * Lets all be well for longer than the bound after the last faults; once more where a process was late
-   * meanwhile, as on a busy machine, for that is a fault as well.
+   * Waits without faults for longer than the bound of the last faults. If a process was late meanwhile, as on a busy
+   * machine, the calm is repeated, because such a delay is a fault too.
    */
   async calm() {
     const { spans: faults, startedAt } = this.#stage

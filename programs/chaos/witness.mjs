@@ -1,6 +1,6 @@
-// A process apart from locks and Redis: it writes down, on its own clock, who asked for a lock, who
-// entered with which token, until when that one believed its lease to be valid, and who left. Holders
-// write to its two cells. In the end it judges what it has written down.
+// A process that uses neither locks nor Redis. It records on its own clock each request for a lock, each entry with
+// its token, and each exit. It also records the end of each lease as its holder assumes it. Holders write to its two
+// cells. At the end, it judges this history.
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -19,13 +19,13 @@ const listener = createServer((socket) => {
   socket.on('error', () => {})
   const answers = []
   const lines = createInterface({ input: socket })
-  lines.on('error', () => {}) // A killed client.
+  lines.on('error', () => {}) // A client process was killed.
   lines.on('line', (line) => {
     const message = JSON.parse(line)
     const value = history.hear(message, now())
     if (UNANSWERED.has(message.kind)) return
     const answer = value === undefined ? message.id : `${message.id}\t${value}`
-    // Together with those to the other lines that came with this one.
+    // All answers to one packet are sent together.
     if (answers.push(answer) > 1) return
     setImmediate(() => socket.write(`${answers.splice(0).join('\n')}\n`))
   })
@@ -41,7 +41,7 @@ setInterval(() => {
 }, 50)
 
 process.on('message', ({ kind, lock, id, ...said }) => {
-  // For so long a lock may be given away although somebody has it: force, a flush, a failover.
+  // During this time, a lock may be granted although another holder has it: force, a flush, a failover.
   if (kind === 'forgets') {
     history.forgets(id, lock, said.from ?? now())
     Object.assign(history.windows.at(-1), said)
@@ -53,18 +53,18 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   if (kind === 'names') process.send({ names: namesBy(said.families) })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
-  // Whether the calm until now is long enough; what was late, is known here only.
+  // Answers if the calm is long enough. Only the witness knows all delays of processes.
   if (kind === 'calm') {
     const faults = [...said.faults, ...history.faults]
     const stretches = stretchesOf({ faults, about: { ...said.about, calmAt: now() } })
     process.send({ isCalm: stretches.some(({ from }) => from >= said.since) })
   }
-  // What is known of the run: `about` and `faults`; where to write the history and the plot.
+  // The facts of the run, `about` and `faults`, and the files for the history and the plot.
   if (kind === 'check') void conclude(said)
 })
 process.on('disconnect', () => process.exit())
 
-/** By name, how many were let in, counted a latch down, or passed a barrier. */
+/** By name, the number of grants, count-downs of a latch, and calls that passed a barrier. */
 function countByLock() {
   const isDone = ({ enteredAt, family, act, answer }) =>
     enteredAt !== undefined ||

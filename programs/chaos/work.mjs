@@ -1,8 +1,8 @@
-// What is done under leases, and told to the witness.
+// The work under leases, and the reports about it to the witness.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now } from './random.mjs'
 
-/** What is acquired together, as `{ lease, id }` of each. */
+/** The locks of one acquisition, each as `{ lease, id }`. */
 export function entriesOf(lease, ids, nameOf) {
   const leases = lease.leases ?? [lease]
   return leases.map((one) => ({ lease: one, id: ids.get(nameOf(one)) }))
@@ -15,7 +15,9 @@ export class Work {
     this.#process = process
   }
 
-  /** The key of a lock; to each process one of its own is what the judge must convict. */
+  /**
+   * The key of a lock. With `--break exclusion`, each process has its own key, and the judge must find the overlaps.
+   */
   keyOf(name) {
     const { broken, label } = this.#process
     return broken === 'exclusion' ? `${name} of ${label}` : name
@@ -26,7 +28,7 @@ export class Work {
     return broken === 'exclusion' ? name.replace(` of ${label}`, '') : name
   }
 
-  /** A holder that never looks at its lease: what the judge must convict as well. */
+  /** With `--break validity`, the holder never checks its lease, and the judge must find the overlaps. */
   #isValid(lease) {
     return this.#process.broken === 'validity' || lease.valid
   }
@@ -41,7 +43,7 @@ export class Work {
     return { result: 'granted', token: lease.token, count, validUntil }
   }
 
-  /** Tells of leases under which nothing is done. */
+  /** Reports leases under which no work is done. */
   settled(entries, count) {
     const { witness } = this.#process
     for (const { id, lease } of entries) {
@@ -50,10 +52,10 @@ export class Work {
   }
 
   /**
-   * Works until the work is done or the first of the leases is over.
+   * Works until the work is done or the first of the leases ends.
    *
-   * @param isReleased whether they are released right after it
-   * @param writes whether they exclude all others, so that the holder may write to the cells
+   * @param isReleased true if the caller releases the leases immediately after the work
+   * @param writes true if the leases exclude all others, so that the holder may write to the cells
    */
   async under(entries, ms, isReleased, writes = true) {
     const { witness, tally, violation } = this.#process
@@ -84,7 +86,7 @@ export class Work {
       }
       const { valid, signal } = lease
       const { aborted } = signal
-      // It may have come to its end between the two.
+      // The lease may have ended between the two reads.
       if (valid === aborted && lease.valid === valid) violation('valid and the signal disagree')
     }
     await Promise.all(
@@ -94,7 +96,7 @@ export class Work {
     )
   }
 
-  /** When it is told that the lease is lost: a moment before it looks. */
+  /** Reports the time at which the signal reports the loss of the lease. */
   #tellLoss(id, { signal }) {
     const { witness, broken } = this.#process
     if (broken === 'validity') return
@@ -103,7 +105,9 @@ export class Work {
     })
   }
 
-  /** Tells what came of a release; of several locks it is not known which of them was gone. */
+  /**
+   * Reports the result of a release. If several locks are released, the result does not say which of them was lost.
+   */
   async released(lease, entries) {
     const { witness } = this.#process
     let held = null

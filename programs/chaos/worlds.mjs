@@ -1,4 +1,4 @@
-// The places where locks live: servers, how a client is told of them, and what can befall them.
+// The deployments of locks: their servers, the options with which a client connects, and the changes of masters.
 import { RedisCluster } from './servers/cluster.mjs'
 import { Replicated } from './servers/replicated.mjs'
 import { Watched } from './servers/sentinels.mjs'
@@ -6,25 +6,26 @@ import { Server } from './servers/server.mjs'
 import { SettableServer } from './servers/settable.mjs'
 
 const HOST = '127.0.0.1'
-/** Names of many slots, of which some are one's own with another. */
+/** Names in many slots. Two of the names share a slot. */
 const IN_SLOTS = ['plain-a', 'plain-b', 'fair-a', 'fair-b', 'mixed-a', '{pair}-a', '{pair}-b']
 const USUAL = ['plain-a', 'plain-b', 'fair-a', 'fair-b', 'mixed-a', 'cold-1', 'cold-2']
 const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3']
 
 /**
  * @typedef World
- * @property {Server[]} servers that locks are in
- * @property {boolean} isQuorum whether a minority may forget
- * @property {boolean} persistent whether a server that is restarted has its data
- * @property {boolean} areClocksSet whether clocks of servers are set
- * @property {boolean} tokensTellTime whether a token tells when on the machine's clock it was minted
- * @property {boolean} isReplicated whether another server may take over that lacks the last grants
- * @property {number} db the database that locks are in
- * @property {string[]} names that all fight for
- * @property {(ways: import('./proxy.mjs').Way[]) => object} placeBy how a client gets there
- * @property {() => Promise<Server[]>} masters those that have keys
+ * @property {Server[]} servers the servers of the locks
+ * @property {boolean} isQuorum true if a minority may forget
+ * @property {boolean} persistent true if a server has its data after a restart
+ * @property {boolean} areClocksSet true if the faults set clocks of servers
+ * @property {boolean} tokensTellTime true if a token is the time on the clock of the machine at which it was issued
+ * @property {boolean} isReplicated true if a server may take over that lacks the last grants
+ * @property {number} db the database of the locks
+ * @property {string[]} names the names for which all clients compete
+ * @property {(ways: import('./proxy.mjs').Way[]) => object} placeBy the options with which a client connects through
+ * these proxies
+ * @property {() => Promise<Server[]>} masters the servers that have keys
  * @property {Record<string, (ms: number, random: () => number) => Promise<void>>} changes of masters
- * @property {string[]} lossless those of them after which no lock is excused
+ * @property {string[]} lossless the changes after which no overlap is excused
  * @property {() => Promise<void>} stop
  */
 
@@ -41,7 +42,7 @@ async function single({ forget }) {
   }
 }
 
-/** One server whose clock is set. */
+/** One server with a clock that the faults set. */
 async function clock() {
   const db = 1
   return {
@@ -59,7 +60,7 @@ async function quorum(count, db, kind = Server) {
     servers,
     isQuorum: true,
     areClocksSet: kind === SettableServer,
-    // Masters count on from tokens of their own, whose first only is a time.
+    // The masters count up from their own tokens. Only the first token is a time.
     tokensTellTime: false,
     db,
     names: OF_QUORUM,
@@ -113,7 +114,7 @@ async function cluster() {
       'master stopped': (ms, random) => nodes.masterStopped(ms, random),
       'slot moved': (ms, random) => nodes.slotMoved(ms, random, names),
     },
-    // The old master waits until its replica has everything, and then sends clients there.
+    // The old master waits until its replica has all data. Then it sends clients to the replica.
     lossless: ['cluster failover', 'slot moved'],
     stop: () => nodes.stop(),
   }
@@ -126,7 +127,7 @@ async function replicas() {
     servers: pair.servers,
     isReplicated: true,
     db,
-    /** The one way of a client leads to the master. */
+    /** Each client has one proxy, which leads to the master. */
     targets: [pair.servers[0]],
     placeBy: ([way]) => {
       pair.ways.push(way)

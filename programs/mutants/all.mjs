@@ -67,7 +67,7 @@ const areas = {
 }
 
 /**
- * Mistakes that somebody could make, each with the test that is to find it.
+ * Mistakes that a developer could make, each with the test that must find it.
  *
  * @typedef {object} Mutant
  * @property {string} id
@@ -75,11 +75,11 @@ const areas = {
  * @property {string} mistake in one sentence
  * @property {string} file
  * @property {string} search occurs in the file exactly once
- * @property {string} replace what it is replaced with
+ * @property {string} replace the text that replaces it
  * @property {string} test the file of the test
- * @property {string} name a part of the title of the test, or of what it is in
- * @property {string} [within] a part of the title of what it is in
- * @property {boolean} [build] whether the test uses `dist/`
+ * @property {string} name a part of the title of the test, or of the block around the test
+ * @property {string} [within] a part of the title of the block around the test
+ * @property {boolean} [build] true if the test uses `dist/`
  */
 
 /** @type {readonly Mutant[]} */

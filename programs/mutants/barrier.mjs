@@ -3,7 +3,7 @@ const CYCLIC = 'test/barrier/cyclic-barrier.test.ts'
 const FAULTS = 'test/barrier/faults.test.ts'
 const PARTY = 'test/barrier/party.test.ts'
 
-/** Of the cyclic barrier. */
+/** Mistakes with the cyclic barrier. */
 export const barrier = [
   {
     id: 'barrier-passed-not-stored',

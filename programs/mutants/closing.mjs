@@ -1,11 +1,12 @@
 const CLOSING = 'test/contract/closing.test.ts'
 const DRAINING = 'test/local/local-draining.test.ts'
 
-/** Of the end of a client. */
+/** Mistakes at the end of a client. */
 export const closing = [
   {
     id: 'drains-nobody-re-enters',
-    mistake: 'While a client drains, code that holds a lock cannot re-enter it, and never ends.',
+    mistake:
+      'While a client drains, code that holds a lock cannot re-enter the lock, and waits forever.',
     file: 'src/local/local-locks.ts',
     search: 'this.find(rawName)?.isHeldBy(owner)) return',
     replace: 'this.find(rawName) === undefined) return',
@@ -14,7 +15,7 @@ export const closing = [
   },
   {
     id: 'drains-gives-new',
-    mistake: 'A client that drains gives locks to whoever asks.',
+    mistake: 'A client that drains grants locks to new callers.',
     file: 'src/local/local-locks.ts',
     search: 'if (this.#draining === undefined) return\n    if',
     replace: 'if (owner !== undefined) return\n    if',
@@ -23,7 +24,7 @@ export const closing = [
   },
   {
     id: 'drains-waiters-stay',
-    mistake: 'Who waits when a client begins to drain waits on.',
+    mistake: 'A waiter continues to wait after its client has begun to drain.',
     file: 'src/local/local-locks.ts',
     search: 'lock.waiters.rejectAll(closingError(lock.name), isNew)',
     replace: 'void isNew',
@@ -32,7 +33,8 @@ export const closing = [
   },
   {
     id: 'drains-leader-not-told',
-    mistake: 'A leader whose client drains is not told, and leads until its lock is taken away.',
+    mistake:
+      'A leader does not learn that its client drains, and leads until its lock is taken away.',
     file: 'src/locks/leader/leader-elections.ts',
     search: 'this.#closing.abort(reason)',
     replace: 'void reason',
@@ -41,7 +43,7 @@ export const closing = [
   },
   {
     id: 'drains-permits-forgotten',
-    mistake: 'Work with permits that have no leases is not waited for.',
+    mistake: 'A client that drains does not wait for work with permits without leases.',
     file: 'src/locks/semaphore/semaphores.ts',
     search: 'if (this.#inUse.size === 0) return\n',
     replace: 'if (this.#inUse.size >= 0) return\n',
@@ -59,7 +61,7 @@ export const closing = [
   },
   {
     id: 'cut-off-not-told',
-    mistake: 'close() takes locks from under running work and does not say so.',
+    mistake: 'close() ends the holds of running work, and does not report these holds.',
     file: 'src/local/release.ts',
     search: 'cutOff: closing.flatMap(({ held }) => held)',
     replace: 'cutOff: []',

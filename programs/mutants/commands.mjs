@@ -4,11 +4,11 @@ const WATCH = 'test/commands/watch.test.ts'
 const LEAKS = 'test/commands/commands-leaks.test.ts'
 const LOCKS = 'tools/cli/locks'
 
-/** Of the commands that look at locks. */
+/** Mistakes of the commands that show locks. */
 export const commands = [
   {
     id: 'commands-steered-terminal',
-    mistake: 'Characters of names that steer a terminal are printed as they are.',
+    mistake: 'The commands print characters of names that control the terminal.',
     file: 'tools/cli/text/words.ts',
     search: String.raw`/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
     replace: String.raw`/[\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
@@ -17,7 +17,7 @@ export const commands = [
   },
   {
     id: 'commands-prefix-as-pattern',
-    mistake: 'A star in a keyPrefix stands for anything.',
+    mistake: 'A star in a keyPrefix matches any text.',
     file: `${LOCKS}/options.ts`,
     search: 'literally(keyPrefix) +',
     replace: 'keyPrefix +',
@@ -26,7 +26,7 @@ export const commands = [
   },
   {
     id: 'commands-outage-is-empty',
-    mistake: 'A server that cannot be asked is told as one without locks.',
+    mistake: 'A server that does not answer is reported as a server without locks.',
     file: 'tools/cli/servers/with-inspection.ts',
     search: 'return EXIT.failed',
     replace: 'return EXIT.ok',
@@ -35,7 +35,7 @@ export const commands = [
   },
   {
     id: 'commands-anew-is-renewed',
-    mistake: 'A lock that was let go and acquired again between two looks counts as renewed.',
+    mistake: 'A lock that was released and acquired again between two looks counts as renewed.',
     file: 'tools/inspection/renewals.ts',
     search: 'before !== undefined && first.token === second.token',
     replace: 'before !== undefined',
@@ -44,7 +44,7 @@ export const commands = [
   },
   {
     id: 'commands-pastes-password',
-    mistake: 'A command to paste has the password of the URL in it.',
+    mistake: 'A printed command has the password of the URL.',
     file: 'tools/cli/servers/where-words.ts',
     search: 'shellWord(withoutPassword(url))',
     replace: 'shellWord(url)',
@@ -53,7 +53,7 @@ export const commands = [
   },
   {
     id: 'commands-living-leak',
-    mistake: 'A lease of a fixed length is a leak, although its process lives.',
+    mistake: 'A fixed lease counts as a leak, although its process lives.',
     file: 'tools/inspection/find-leaks.ts',
     search: 'process === null && !isRedisson',
     replace: '!isRedisson',
@@ -62,7 +62,7 @@ export const commands = [
   },
   {
     id: 'commands-silent-leak',
-    mistake: 'A holder that does not tell of itself is a leak, although it renews.',
+    mistake: 'A holder that reports nothing about itself counts as a leak, although it renews.',
     file: 'tools/inspection/find-leaks.ts',
     search: "renewal === 'not-renewed' && ",
     replace: '',
@@ -80,7 +80,7 @@ export const commands = [
   },
   {
     id: 'commands-outage-each-look',
-    mistake: 'watch tells of an outage at each look.',
+    mistake: 'watch reports an outage at each look.',
     file: `${LOCKS}/changes.ts`,
     search: 'if (before.failure === null) yield',
     replace: 'yield',
@@ -89,7 +89,7 @@ export const commands = [
   },
   {
     id: 'commands-keeps-screen',
-    mistake: 'watch leaves the terminal without a cursor, on its own screen.',
+    mistake: 'watch leaves the terminal without a cursor, and on the screen of watch.',
     file: `${LOCKS}/watch.ts`,
     search: 'if (isOpen) terminal.out(LEAVE)',
     replace: 'if (!isOpen) terminal.out(LEAVE)',

@@ -1,10 +1,10 @@
-/** Mistakes with connections, and with servers that fail over or say strange things. */
+/** Mistakes with connections, and with servers that fail over or give unusual answers. */
 const DEMOTED = 'test/servers/demoted.test.ts'
 
 export const connection = [
   {
     id: 'demoted-not-left',
-    mistake: 'A client stays with a server that is a replica by now.',
+    mistake: 'A client stays connected to a server that has become a replica.',
     file: 'src/servers/redis/connection/failure-of.ts',
     search:
       "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])",
@@ -14,7 +14,7 @@ export const connection = [
   },
   {
     id: 'messages-of-the-old-server',
-    mistake: 'Who waits listens at the old server when commands go to the one that took over.',
+    mistake: 'A waiter still listens at the old server after commands go to the new master.',
     file: 'src/servers/redis/redis-server.ts',
     search: '        this.#subscriptions.follow(facts.runId)\n',
     replace: '',
@@ -23,7 +23,7 @@ export const connection = [
   },
   {
     id: 'failover-is-final',
-    mistake: 'A server that is being failed over refuses for good.',
+    mistake: 'A refusal during a failover counts as final.',
     file: 'src/servers/redis/connection/failure-of.ts',
     search: "  'OOM',\n  'READONLY',\n",
     replace: "  'OOM',\n",
@@ -32,7 +32,7 @@ export const connection = [
   },
   {
     id: 'old-words-not-read',
-    mistake: 'The code of an error is not found where Redis 6.2 puts it.',
+    mistake: 'The code of an error is not found at the place where Redis 6.2 writes it.',
     file: 'src/servers/redis/connection/failure-of.ts',
     search: '/@user_script: \\d+: -([A-Z]+) /.exec(reply) ?? /^(\\S*)/.exec(reply)',
     replace: '/^(\\S*)/.exec(reply)',
@@ -41,7 +41,7 @@ export const connection = [
   },
   {
     id: 'database-zero',
-    mistake: 'Where SELECT was refused locks live in database 0.',
+    mistake: 'After a refused SELECT, locks are in database 0.',
     file: 'src/servers/redis/connection/handshake.ts',
     search: 'database === 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     replace: 'database >= 0 || isCluster(client) ? undefined : select(client as Redis, database)',
@@ -50,7 +50,7 @@ export const connection = [
   },
   {
     id: 'answer-read-too-late',
-    mistake: 'After a blocked event loop an answer that is there already counts as missing.',
+    mistake: 'After a blocked event loop, an answer that has already arrived counts as missing.',
     file: 'src/servers/redis/connection/due-calls.ts',
     search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
     replace: 'readonly #onTime = () => this.#giveUp()',
@@ -59,7 +59,7 @@ export const connection = [
   },
   {
     id: 'program-kept-alive',
-    mistake: 'An idle connection keeps a program alive that is done.',
+    mistake: 'An idle connection prevents the end of a program.',
     file: 'src/servers/redis/connection/sockets.ts',
     search: "  inner.on('connect', () => inner.stream?.unref?.())\n",
     replace: '',
@@ -70,7 +70,7 @@ export const connection = [
   {
     id: 'clock-never-corrected',
     mistake:
-      'A client goes by the time that a server told when it connected, although its clock was set.',
+      'A client uses the time that a server reported at the connection, although the clock of the server was set since.',
     file: 'src/servers/redis/calls/server-clock.ts',
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
@@ -79,7 +79,7 @@ export const connection = [
   },
   {
     id: 'one-clock-for-all-nodes',
-    mistake: 'The clock of one node of a cluster stands for all.',
+    mistake: 'The clock of one node of a cluster is used for all nodes.',
     file: 'src/servers/redis/calls/script-runner.ts',
     search: 'return node === undefined ? this.#clock : this.#ofNodes.of(node)',
     replace: 'return node === null ? this.#ofNodes.of(node) : this.#clock',
@@ -88,8 +88,7 @@ export const connection = [
   },
   {
     id: 'clock-of-the-first-node',
-    mistake:
-      'A request that is sent on to another node keeps the time that was meant for the first.',
+    mistake: 'A request that is redirected to another node keeps the time of the first node.',
     file: 'src/servers/redis/connection/node-writes.ts',
     search: '    watched.get(command)?.(node, command)\n',
     replace: '    if (making !== undefined) making(node, command)\n',
@@ -98,7 +97,7 @@ export const connection = [
   },
   {
     id: 'slow-server-left',
-    mistake: 'A server that does not answer for a while is left by all its clients at once.',
+    mistake: 'All clients leave a server that does not answer for a while, all at the same time.',
     file: 'src/servers/redis/connection/connection.ts',
     search: 'else if (this.isSilent) this.#probe.suspect(this)',
     replace: "else if (this.isSilent) this.reconnect(new CallFailure('unsent', 'no answer'))",
@@ -108,7 +107,7 @@ export const connection = [
   {
     id: 'dead-connection-kept',
     mistake:
-      'A connection that is dead is taken for one to a slow server, although another one is answered.',
+      'A dead connection counts as a connection to a slow server, although another connection gets answers.',
     file: 'src/servers/redis/connection/probe.ts',
     search: 'if (one.isSilent) one.reconnect(',
     replace: 'if (!one.isSilent) one.reconnect(',
@@ -118,7 +117,7 @@ export const connection = [
   {
     id: 'nodes-not-watched',
     mistake:
-      'After a failover inside a cluster nobody asks whether the new master has what is held.',
+      'After a failover inside a cluster, the client does not verify its holds at the new master.',
     file: 'src/servers/redis/connection/cluster-nodes.ts',
     search: "      node.once('close', onMoved)\n",
     replace: '',
@@ -127,7 +126,7 @@ export const connection = [
   },
   {
     id: 'redirections-are-final',
-    mistake: 'A cluster whose slots move, or are not served for a moment, refuses for good.',
+    mistake: 'A refusal while slots move, or are not served for a moment, counts as final.',
     file: 'src/servers/redis/connection/failure-of.ts',
     search: "  'BUSY',\n  'CLUSTERDOWN',\n",
     replace: "  'BUSY',\n",
@@ -136,7 +135,7 @@ export const connection = [
   },
   {
     id: 'no-new-subscription-in-time',
-    mistake: 'A subscription that was not confirmed in time is not asked for again.',
+    mistake: 'The client does not repeat a subscription that was not confirmed in time.',
     file: 'src/servers/redis/connection/subscriptions.ts',
     search: "else if (kind === 'unknown' || kind === 'refused') this.#askAgain()",
     replace: "else if (kind === 'refused') this.#askAgain()",
@@ -146,7 +145,7 @@ export const connection = [
   {
     id: 'replica-of-a-cluster-asked-again',
     mistake:
-      'A replica of a cluster that refuses a script is asked again, and nobody looks for its master.',
+      'The client repeats a script at a replica that refused it, and does not look for the master.',
     file: 'src/servers/redis/connection/connection.ts',
     search: '    if (this.clustered) this.suspect(this.client)\n    else',
     replace: '    if (!this.clustered)',
@@ -156,7 +155,7 @@ export const connection = [
   {
     id: 'second-error-of-a-handshake',
     mistake:
-      'A socket has no listener for its second error: a TLS handshake that is left ends the process.',
+      'A socket has no listener for its second error, so a canceled TLS handshake ends the process.',
     file: 'src/servers/redis/connection/sockets.ts',
     search: "socket.on('error', () => {})",
     replace: 'socket',
@@ -166,7 +165,7 @@ export const connection = [
   {
     id: 'listeners-of-the-last-one',
     mistake:
-      'Each time that a cluster client looks for a node to listen at, the last connection has one listener more.',
+      'Each time that a cluster client selects a node for messages, the last connection gets one more listener.',
     file: 'src/servers/redis/connection/cluster-nodes.ts',
     search: '    disconnectOnce(client)\n',
     replace: '',
@@ -176,7 +175,7 @@ export const connection = [
   {
     id: 'credentials-left-out',
     mistake:
-      'A provider of credentials of a client of node-redis is passed over: somebody else connects.',
+      'The client ignores the credentials provider of a node-redis client, so it connects as another user.',
     file: 'src/options/node-redis-source.ts',
     search: '...(isOwn ? [',
     replace: '...(!isOwn || isOwn ? [',
@@ -185,7 +184,7 @@ export const connection = [
   },
   {
     id: 'tls-left-out',
-    mistake: 'The TLS of a client of node-redis is not that of our connections.',
+    mistake: 'The connections do not use the TLS options of a node-redis client.',
     file: 'src/options/node-redis-source.ts',
     search: 'tls: tls === true ? ',
     replace: 'tls: tls === null ? ',
@@ -194,7 +193,7 @@ export const connection = [
   },
   {
     id: 'sentinels-without-tls',
-    mistake: 'A master behind Sentinels is connected to without the TLS that was given for it.',
+    mistake: 'The connection to a master behind Sentinels does not use the given TLS options.',
     file: 'src/options/server-lists.ts',
     search: '    ...(options.tls && { enableTLSForSentinelMode: true }),\n',
     replace: '',

@@ -2,11 +2,11 @@ const FACTS = 'test/diagnostics/facts.test.ts'
 const RENEWALS = 'test/diagnostics/renewals.test.ts'
 const PRESENCE = 'test/servers/presence.test.ts'
 
-/** What is told by diagnostics channels. */
+/** Mistakes in the facts on diagnostics channels. */
 export const diagnostics = [
   {
     id: 'hold-ends-twice',
-    mistake: 'A hold that close() took away ends once more when it is found to be gone.',
+    mistake: 'A hold that close() ended ends once more when the client finds it gone.',
     file: 'src/channels/published-hold.ts',
     search: '    if (fact.outcome !== undefined) return\n',
     replace: '',
@@ -15,7 +15,7 @@ export const diagnostics = [
   },
   {
     id: 'timers-of-a-request',
-    mistake: 'Renewals are sent in the async context of whoever was the first to use the client.',
+    mistake: 'Renewals run in the async context of the first user of the client.',
     file: 'src/kit/clock.ts',
     search: 'outsideContexts(() => setInterval(work, ms))',
     replace: 'setInterval(work, ms)',
@@ -24,7 +24,7 @@ export const diagnostics = [
   },
   {
     id: 'stall-of-an-outage',
-    mistake: 'A loss is put down to the event loop although renewals could be sent.',
+    mistake: 'A loss is reported as a stall of the event loop, although renewals could be sent.',
     file: 'src/lease/watchdog.ts',
     search: 'return stalledMs >= renewMs / 3 ? stalledMs : undefined',
     replace: 'return stalledMs',
@@ -33,7 +33,7 @@ export const diagnostics = [
   },
   {
     id: 'unknown-release-untold',
-    mistake: 'What became of a release that was not confirmed is not told when it is known.',
+    mistake: 'The result of a release without a confirmation is not reported when it is known.',
     file: 'src/local/release-request.ts',
     search: '      hold.inDoubtUntil(lock.services.clock.monotonic())\n',
     replace: '',
@@ -43,7 +43,7 @@ export const diagnostics = [
   {
     id: 'start-of-the-closed',
     mistake:
-      'A client that is closed where the start of a call is told gets the lock all the same.',
+      'A call acquires the lock although a subscriber closed the client when the call started.',
     file: 'src/local/acquire.ts',
     search: '  else if (closed !== undefined) waiter.reject(closed)\n',
     replace: '',
@@ -52,7 +52,7 @@ export const diagnostics = [
   },
   {
     id: 'presence-outlives-client',
-    mistake: 'The servers of a RedLock are told for ever of a client that was closed.',
+    mistake: 'The servers of a RedLock keep the facts of a closed client forever.',
     file: 'src/local/backend.ts',
     search: '    this.#presence.withdraw()\n',
     replace: '',
@@ -61,7 +61,7 @@ export const diagnostics = [
   },
   {
     id: 'lost-notes',
-    mistake: 'A note that is lost with the connection is never sent.',
+    mistake: 'A note that is lost with its connection is never sent again.',
     file: 'src/servers/redis/presence/redis-presence.ts',
     search: '      this.#notes.giveBack(notes)\n',
     replace: '',

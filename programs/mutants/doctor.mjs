@@ -7,11 +7,11 @@ const SENTINEL = 'test/doctor/doctor-sentinel.test.ts'
 const FACTS = 'tools/doctor/facts'
 const CHECKS = 'tools/doctor/checks'
 
-/** Of `npx holdfast doctor`. */
+/** Mistakes of `npx holdfast doctor`. */
 export const doctor = [
   {
     id: 'doctor-waits-for-ever',
-    mistake: 'A server that accepts and never answers is waited for.',
+    mistake: 'The doctor waits forever for a server that accepts a connection and never answers.',
     file: 'tools/servers/open-server.ts',
     search: 'Math.max(0, timeoutMs - usedMs)',
     replace: '60_000',
@@ -20,7 +20,7 @@ export const doctor = [
   },
   {
     id: 'doctor-shows-password',
-    mistake: 'An address that makes no sense is shown with its password.',
+    mistake: 'An invalid address is shown with its password.',
     file: 'tools/servers/endpoint.ts',
     search: "text.replace(/^([a-z]*:\\/\\/)?.*@/s, '$1***@')",
     replace: "text.replace(/^([a-z]*:\\/\\/)?[^:]*@/s, '$1***@')",
@@ -29,7 +29,7 @@ export const doctor = [
   },
   {
     id: 'doctor-unreached-is-well',
-    mistake: 'A server that could not be looked at counts as one without findings.',
+    mistake: 'A server that could not be checked counts as a server without findings.',
     file: 'tools/doctor/report/report.ts',
     search: 'return missed || servers.length === 0',
     replace: 'return false',
@@ -38,7 +38,7 @@ export const doctor = [
   },
   {
     id: 'doctor-evicts-only-volatile',
-    mistake: 'Only policies that look at the TTL are told to evict locks.',
+    mistake: 'Only eviction policies for keys with a TTL are reported.',
     file: `${CHECKS}/memory.ts`,
     search: "policy !== 'noeviction'",
     replace: "policy.startsWith('volatile')",
@@ -47,7 +47,8 @@ export const doctor = [
   },
   {
     id: 'doctor-forgets-quorum',
-    mistake: 'Three masters that rest after a restart are told to need persistence.',
+    mistake:
+      'Three masters that rest after a restart are reported as masters that need persistence.',
     file: `${CHECKS}/persistence.ts`,
     search: 'servers.length >= 3',
     replace: 'servers.length > 3',
@@ -57,7 +58,7 @@ export const doctor = [
   {
     id: 'doctor-clock-unaided',
     mistake:
-      'Clocks are compared without what the measurement may be off by, and from the slowest answer.',
+      'Clocks are compared without the error of the measurement, and from the slowest answer.',
     file: `${FACTS}/read-clock.ts`,
     search: 'if (tripMs < best.tripMs)',
     replace: 'if (trips.length === 1 || tripMs < 0)',
@@ -76,7 +77,7 @@ export const doctor = [
   },
   {
     id: 'doctor-dryrun-scripts-only',
-    mistake: 'Channels are not asked about, only keys.',
+    mistake: 'The doctor checks the rights to keys, but not the rights to channels.',
     file: `${FACTS}/read-rights.ts`,
     search: "pattern.startsWith('&') ? TELLS : TOUCHES",
     replace: "pattern.startsWith('&') ? [] : TOUCHES",
@@ -85,7 +86,7 @@ export const doctor = [
   },
   {
     id: 'doctor-mark-without-ttl',
-    mistake: 'Keys that are meant to stay are told to have no TTL.',
+    mistake: 'Keys that must stay are reported as keys without a TTL.',
     file: 'tools/inspection/redis/key-names.ts',
     search: 'anyOf([REPORT, ...KEY_KINDS',
     replace: "anyOf([REPORT, 'holdfast_birth', ...KEY_KINDS",
@@ -94,7 +95,7 @@ export const doctor = [
   },
   {
     id: 'doctor-nodes-of-replicas',
-    mistake: 'The replicas of a cluster are told to be no masters.',
+    mistake: 'The replicas of a cluster are checked as masters.',
     file: `${FACTS}/read-cluster.ts`,
     search: "node.flags.includes('slave') ? 'replica' : 'master'",
     replace: "'master' as const",
@@ -103,7 +104,7 @@ export const doctor = [
   },
   {
     id: 'doctor-slots-of-the-dead',
-    mistake: 'Slots of masters that are down count as covered.',
+    mistake: 'The slots of masters that are down count as covered.',
     file: `${CHECKS}/cluster.ts`,
     search: '.filter((node) => !down.includes(node))',
     replace: '.filter((node) => node !== undefined)',
@@ -112,7 +113,7 @@ export const doctor = [
   },
   {
     id: 'doctor-quorum-of-one',
-    mistake: 'A quorum of one Sentinel is as good as most of them.',
+    mistake: 'A quorum of one Sentinel counts as enough.',
     file: `${CHECKS}/sentinels.ts`,
     search: 'quorum < majority && all >= 3',
     replace: 'quorum < 1 && all >= 3',

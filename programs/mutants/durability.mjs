@@ -7,11 +7,11 @@ const CALL = 'src/servers/redis/durability/confirm-call.ts'
 const CONFIRMATIONS = 'src/servers/redis/durability/confirmations.ts'
 const CONFIRM = 'src/local/confirm.ts'
 
-/** Of acquisitions that have to be on replicas before they count. */
+/** Mistakes with acquisitions that count only after replicas have them. */
 export const durability = [
   {
     id: 'one-replica-of-many',
-    mistake: 'One replica that has it is as good as all that are wanted.',
+    mistake: 'One replica that has the acquisition counts as enough, although more are wanted.',
     file: CONFIRMATIONS,
     search: 'if (replicas < least || fsynced === false) {',
     replace: 'if (replicas < 1 || fsynced === false) {',
@@ -20,7 +20,7 @@ export const durability = [
   },
   {
     id: 'zero-replicas-is-all',
-    mistake: 'Where no replica is connected all of them have it.',
+    mistake: 'If no replica is connected, all replicas count as confirmed.',
     file: CONFIRMATIONS,
     search: 'Math.max(listed ?? 0, 1)',
     replace: '(listed ?? 0)',
@@ -29,7 +29,7 @@ export const durability = [
   },
   {
     id: 'shortfall-not-undone',
-    mistake: 'What fell short stays granted, and nobody knows of it.',
+    mistake: 'After a shortfall the lock stays granted, and no caller knows this.',
     file: CONFIRM,
     search: 'abandonId(lock, waiter)',
     replace: 'waiter.wireOwner = undefined',
@@ -39,7 +39,7 @@ export const durability = [
   {
     id: 'shortfall-undone-twice',
     mistake:
-      'What fell short is released by who finds that out, and by who gives up its name as well.',
+      'After a shortfall two requests release the lock: one for the shortfall, and one for the abandoned name.',
     file: CONFIRM,
     search: 'abandonId(lock, waiter)',
     replace: 'lock.abandon(request, wireOwner, 0, request.leaseMs)\n    abandonId(lock, waiter)',
@@ -48,7 +48,7 @@ export const durability = [
   },
   {
     id: 'confirmed-but-not-held',
-    mistake: 'What the replicas have counts, although somebody else has the lock by now.',
+    mistake: 'A confirmation of the replicas counts, although another client has the lock by now.',
     file: CONFIRMATIONS,
     search: "remaining === 'gone' ? 'gone' : 'confirmed'",
     replace: "'confirmed'",
@@ -57,7 +57,7 @@ export const durability = [
   },
   {
     id: 'silence-is-a-shortfall',
-    mistake: 'Where WAIT is not answered the replicas are said to lack it.',
+    mistake: 'If WAIT has no answer, the client reports that the replicas lack the acquisition.',
     file: CONFIRMATIONS,
     search: 'reply.failed(failure as CallFailure)\n    }\n  }\n\n  #wait',
     replace:
@@ -67,7 +67,7 @@ export const durability = [
   },
   {
     id: 'unknown-is-confirmed',
-    mistake: 'Where WAIT is not answered the replicas are taken to have it.',
+    mistake: 'If WAIT has no answer, the acquisition counts as confirmed.',
     file: CONFIRM,
     search: '.catch((failure: CallFailure) => failure)',
     replace: ".catch(() => ({ kind: 'confirmed' }) as const)",
@@ -76,7 +76,7 @@ export const durability = [
   },
   {
     id: 'wait-on-the-command-connection',
-    mistake: 'WAIT goes where all commands go, and holds them up.',
+    mistake: 'WAIT uses the connection of all commands, and delays them.',
     file: 'src/servers/redis/redis-server.ts',
     search: 'new Confirmations(waiting, timeoutMs, durability)',
     replace: 'new Confirmations(this.#connection, timeoutMs, durability)',
@@ -85,7 +85,7 @@ export const durability = [
   },
   {
     id: 'no-write-before-wait',
-    mistake: 'WAIT is asked on a connection that has written nothing.',
+    mistake: 'WAIT is sent on a connection that has written nothing.',
     file: CALL,
     search: "node.set(confirmKey(rawName), '', 'PX', 1)",
     replace: 'node.ping()',
@@ -94,7 +94,7 @@ export const durability = [
   },
   {
     id: 'one-wait-for-each',
-    mistake: 'Each lock has a WAIT of its own, one after the other.',
+    mistake: 'Each lock has its own WAIT, one after the other.',
     file: CONFIRMATIONS,
     search: 'await this.#confirm(all)',
     replace: 'for (const one of all) await this.#confirm([one])',
@@ -103,7 +103,7 @@ export const durability = [
   },
   {
     id: 'wait-at-another-master',
-    mistake: 'In a cluster the replicas of any master are waited for.',
+    mistake: 'In a cluster, WAIT is sent to any master.',
     file: CALL,
     search: 'masterOf(client, slotOf(key))',
     replace: 'masterOf(client, 16_383 - slotOf(key))',
@@ -112,7 +112,7 @@ export const durability = [
   },
   {
     id: 'abort-waits-for-replicas',
-    mistake: 'Who is aborted keeps the lock until the replicas have answered.',
+    mistake: 'An aborted call keeps the lock until the replicas have answered.',
     file: CONFIRM,
     search: 'waiter.promise.then(wantedNoMore, wantedNoMore),',
     replace: '',
@@ -121,7 +121,8 @@ export const durability = [
   },
   {
     id: 'time-up-while-confirming-is-null',
-    mistake: 'A wait that ends while the replicas are waited for says that somebody has the lock.',
+    mistake:
+      'A wait that ends before the replicas confirm reports that another holder has the lock.',
     file: CONFIRM,
     search: 'waiter.notYet = unconfirmed',
     replace: 'void unconfirmed',
@@ -130,7 +131,8 @@ export const durability = [
   },
   {
     id: 'claim-not-confirmed',
-    mistake: 'Who is told that it was granted the lock in turn has it, whoever has heard of that.',
+    mistake:
+      'A waiter of a fair lock holds the lock after its grant, even if no replica has the grant.',
     file: 'src/locks/fair/fair-waiter.ts',
     search: 'watchdog.hasStandIn || this.confirm !== undefined',
     replace: 'watchdog.hasStandIn',
@@ -139,7 +141,8 @@ export const durability = [
   },
   {
     id: 'hand-over-not-confirmed',
-    mistake: 'Whom the lock passes to inside the client has it, whatever the replicas have.',
+    mistake:
+      'The next caller of the client holds the lock after a hand-over, even if no replica has it.',
     file: 'src/local/release.ts',
     search: 'if (lock.services.server.confirm !== undefined) return undefined',
     replace: '',

@@ -9,7 +9,7 @@ const RUN_SCRIPTS = 'test/fair/lua/runs.test.ts'
 export const fair = [
   {
     id: 'grant-by-arrival',
-    mistake: 'A grant counts from when its message came, which may be long after it was made.',
+    mistake: 'A grant counts from the arrival of its message, which may be long after the grant.',
     file: 'src/locks/fair/place.ts',
     search: 'validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())',
     replace: 'validityMs(this.claimMs) - Math.min(0, elapsedMs(sentAt, clock.now()))',
@@ -19,7 +19,7 @@ export const fair = [
   {
     id: 'grant-any-token',
     mistake:
-      'A message is acted on although its token is not newer than the last one that is known.',
+      'A waiter accepts a message although its token is not newer than the last known token.',
     file: 'src/locks/fair/place.ts',
     search: 'return this.#token > this.#lastToken',
     replace: 'return this.#token > 0',
@@ -28,7 +28,7 @@ export const fair = [
   },
   {
     id: 'grant-outlives-answer',
-    mistake: 'A message stays good although a later answer says that another has the lock.',
+    mistake: 'A message stays valid although a later answer says that another client has the lock.',
     file: 'src/locks/fair/place.ts',
     search: 'if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0',
     replace: '',
@@ -37,7 +37,7 @@ export const fair = [
   },
   {
     id: 'grant-of-lost-counter',
-    mistake: 'Where the counter was lost an old message is taken for a new grant.',
+    mistake: 'After the counter was lost, an old message counts as a new grant.',
     file: 'src/locks/fair/place.ts',
     search: 'if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null',
     replace: 'if (!this.#claimed || queuedAt === undefined) return null',
@@ -46,7 +46,7 @@ export const fair = [
   },
   {
     id: 'grant-not-confirmed',
-    mistake: 'A grant is acted on and never confirmed: the lock ends with the claim window.',
+    mistake: 'A waiter uses a grant and never confirms it, so the lock ends with the claim window.',
     file: 'src/locks/fair/fair-waiter.ts',
     search: 'confirmGrant(lock, this.#queue, hold, this.request.leaseMs, claimMs / 3)',
     replace: 'void [confirmGrant, claimMs]',
@@ -55,7 +55,7 @@ export const fair = [
   },
   {
     id: 'confirmation-not-repeated',
-    mistake: 'A confirmation of a grant that fails once is not repeated.',
+    mistake: 'A confirmation that fails once is not repeated.',
     file: 'src/locks/fair/confirm-grant.ts',
     search: 'lengthen(lock, hold.current, leaseMs, longestCallMs).catch(() => {})',
     replace: 'void lengthen',
@@ -101,7 +101,8 @@ export const fair = [
   },
   {
     id: 'grant-without-end',
-    mistake: 'A grant stands for a whole lease: one that crashed in the queue holds everybody up.',
+    mistake:
+      'A grant lasts for a whole lease, so a crashed waiter blocks all others for that time.',
     file: 'lua/parts/queue.lua',
     search: "redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)",
     replace: "redis.call('PEXPIRE', keys.lock, terms.aliveMs and leaseMs or 30000)",
@@ -110,7 +111,7 @@ export const fair = [
   },
   {
     id: 'grant-to-the-dead',
-    mistake: 'The lock is given to the first in the queue whether it is alive or not.',
+    mistake: 'The lock is granted to the first in the queue even if that client is dead.',
     file: 'lua/parts/queue.lua',
     search: 'if client == own or isAlive(client, found[1], nowUs, terms) then',
     replace: 'if client == own or owner then',
@@ -119,7 +120,7 @@ export const fair = [
   },
   {
     id: 'silent-are-alive',
-    mistake: 'A client whose inbox has no listener any more counts as alive until its place ends.',
+    mistake: 'A client whose inbox has no listener counts as alive until its place ends.',
     file: 'lua/parts/queue.lua',
     search: "return seen == '0' or isHeard(client, terms)",
     replace: 'return true',
@@ -128,7 +129,7 @@ export const fair = [
   },
   {
     id: 'newcomer-first',
-    mistake: 'A free lock goes to whoever asks, and not to the first in the queue.',
+    mistake: 'A free lock is granted to the caller, and not to the first in the queue.',
     file: 'lua/parts/queue.lua',
     search: 'if asker and (owner or asker) == asker then',
     replace: 'if asker then',
@@ -137,7 +138,7 @@ export const fair = [
   },
   {
     id: 'new-ticket',
-    mistake: 'Who lost a place comes back at the end of the queue.',
+    mistake: 'A waiter that lost its place returns to the end of the queue.',
     file: 'lua/fair/acquire.lua',
     search: "local isNew = ticket == ''",
     replace: 'local isNew = true',
@@ -146,7 +147,7 @@ export const fair = [
   },
   {
     id: 'late-request-queues',
-    mistake: 'A request that comes when its caller has given up makes a place.',
+    mistake: 'A request that arrives after its caller has given up creates a place.',
     file: 'lua/fair/acquire.lua',
     search: 'if isLate(notAfterUs) then',
     replace: 'if isLate(notAfterUs) and false then',
@@ -155,7 +156,7 @@ export const fair = [
   },
   {
     id: 'places-not-put-back',
-    mistake: 'A heartbeat does not put back a place that is missing.',
+    mistake: 'A heartbeat does not restore a missing place.',
     file: 'lua/fair/heartbeat.lua',
     search: 'local missing = putBack(keys, from, count, holder)',
     replace: 'local missing = 0',
@@ -164,7 +165,7 @@ export const fair = [
   },
   {
     id: 'holder-put-back',
-    mistake: 'A heartbeat puts one into the queue who has got the lock.',
+    mistake: 'A heartbeat puts the holder of the lock into the queue.',
     file: 'lua/fair/heartbeat.lua',
     search: 'if ARGV[from + 3 * n] ~= holder then',
     replace: 'if ARGV[from + 3 * n] then',
@@ -173,7 +174,7 @@ export const fair = [
   },
   {
     id: 'queue-stands-still',
-    mistake: 'A heartbeat does not give a free lock to the first in its queue.',
+    mistake: 'A heartbeat does not grant a free lock to the first in its queue.',
     file: 'lua/fair/heartbeat.lua',
     search: `  if ttlMs == -2 then
     local following`,
@@ -184,7 +185,7 @@ export const fair = [
   },
   {
     id: 'leaver-put-back',
-    mistake: 'A heartbeat that is sent once more puts back those who have left.',
+    mistake: 'A repeated heartbeat restores the places of waiters that have left.',
     file: 'src/locks/fair/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
@@ -193,7 +194,7 @@ export const fair = [
   },
   {
     id: 'late-grant-kept',
-    mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
+    mistake: 'A grant to a waiter that has left blocks all others until the claim window ends.',
     file: 'src/locks/fair/fair-queue.ts',
     search: 'else if (!this.#lock.holds.all.some((hold) => hold.lastToken === token)) {',
     replace: 'else if (this.#lock.holds.all === undefined) {',
@@ -202,7 +203,7 @@ export const fair = [
   },
   {
     id: 'place-left-behind',
-    mistake: 'Who gives up leaves a place in the queue.',
+    mistake: 'A waiter that gives up leaves its place in the queue.',
     file: 'src/local/request.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
@@ -211,7 +212,7 @@ export const fair = [
   },
   {
     id: 'fair-release-any-token',
-    mistake: 'A release in turn that comes late ends a later hold of the same name.',
+    mistake: 'A late release of a fair lock ends a later hold of the same name.',
     file: 'lua/fair/release.lua',
     search: 'elseif last and last ~= token then',
     replace: 'elseif not last then',

@@ -1,4 +1,4 @@
-/** Mistakes with frames and owners: for whom code acts, and what an unlock() undoes. */
+/** Mistakes with frames and owners: for which owner code acts, and which hold an unlock() ends. */
 const FRAMES = 'test/contract/contract-frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
 const SELF_WAIT = 'test/owner/self-wait.test.ts'
@@ -11,7 +11,7 @@ const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
 export const frames = [
   {
     id: 'frame-outlives-using',
-    mistake: 'Code that goes on after the end of using() acts for it still.',
+    mistake: 'Code that continues after the end of using() still acts for it.',
     file: 'src/locks/lock/run-while-held.ts',
     search: '    frame.endFrame()\n',
     replace: '',
@@ -21,7 +21,7 @@ export const frames = [
   },
   {
     id: 'frame-outlives-run',
-    mistake: 'Code that goes on after the end of run() acts for it still.',
+    mistake: 'Code that continues after the end of run() still acts for it.',
     file: 'src/owner/frames.ts',
     search: '      (value) => {\n        endFrame()\n',
     replace: '      (value) => {\n',
@@ -31,7 +31,7 @@ export const frames = [
   },
   {
     id: 'frame-carries-every-lock',
-    mistake: 'using() of one lock lets code into every lock of its owner.',
+    mistake: 'Code inside using() of one lock re-enters every lock of its owner.',
     file: 'src/owner/frames.ts',
     search: 'carried.find((one) => one.registry === registry && one.lock === lock)?.owner',
     replace: 'carried.find((one) => one.registry === registry || one.lock === lock)?.owner',
@@ -41,7 +41,7 @@ export const frames = [
   },
   {
     id: 'two-at-once-are-one',
-    mistake: 'Two acquisitions that are pending at once in one frame are of one owner.',
+    mistake: 'Two acquisitions that are pending at the same time in one frame have the same owner.',
     file: 'src/owner/current-owner.ts',
     search: 'return isPending ? undefined : thread',
     replace: 'return isPending && thread === undefined ? undefined : thread',
@@ -51,7 +51,7 @@ export const frames = [
   },
   {
     id: 'listeners-in-frames',
-    mistake: 'Listeners act for whoever was the first to need a connection or a timer.',
+    mistake: 'Listeners act for the first caller that needed a connection or a timer.',
     file: 'src/kit/frame-storage.ts',
     search: 'return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)',
     replace: 'return frameStorage.getStore() === NONE ? fn() : fn()',
@@ -60,7 +60,7 @@ export const frames = [
   },
   {
     id: 'unlock-ends-using',
-    mistake: 'unlock() inside using() ends what using() holds.',
+    mistake: 'unlock() inside using() ends the hold of using().',
     file: 'src/owner/current-owner.ts',
     search: '({ scoped }) => !scoped)',
     replace: '({ scoped }) => scoped || !scoped)',
@@ -70,7 +70,7 @@ export const frames = [
   },
   {
     id: 'unlock-of-another-task',
-    mistake: 'An unlock() that comes after the loss of its lease frees the lock of another task.',
+    mistake: 'An unlock() after the loss of its lease frees the lock of another task.',
     file: 'src/owner/held-leases.ts',
     search:
       'return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held',
@@ -82,7 +82,7 @@ export const frames = [
   {
     id: 'unlock-in-silence',
     mistake:
-      "An unlock() that may have been another task's does not abort the signal of what it ends.",
+      'An unlock() that may belong to another task does not abort the signal of the lease that it ends.',
     file: 'src/locks/lock/base-lock.ts',
     search: '    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))\n',
     replace: '    if (doubt !== undefined) void endedByUnlock\n',
@@ -92,7 +92,7 @@ export const frames = [
   },
   {
     id: 'unlock-by-who-got-nothing',
-    mistake: 'An unlock() by a task that got nothing ends the lease of another in silence.',
+    mistake: 'An unlock() by a task that acquired nothing ends the lease of another task silently.',
     file: 'src/owner/current-owner.ts',
     search: 'this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt',
     replace: 'this.#underWay > 0 || this.#gotNothingAt > Infinity',
@@ -101,7 +101,7 @@ export const frames = [
   },
   {
     id: 'unlock-by-who-waits',
-    mistake: 'An unlock() by a task that waits still ends the lease of another in silence.',
+    mistake: 'An unlock() by a task that still waits ends the lease of another task silently.',
     file: 'src/owner/current-owner.ts',
     search: 'this.#underWay > 0 || this.#gotNothingAt',
     replace: 'this.#gotNothingAt',
@@ -110,7 +110,7 @@ export const frames = [
   },
   {
     id: 'unlock-after-older-calls',
-    mistake: 'An unlock() is in doubt where the same task had got nothing before it got the lock.',
+    mistake: 'An unlock() is in doubt because the same task acquired nothing in an earlier call.',
     file: 'src/owner/current-owner.ts',
     search: '#gotNothingAt >= lease.askedAt',
     replace: '#gotNothingAt >= -lease.askedAt',
@@ -119,7 +119,8 @@ export const frames = [
   },
   {
     id: 'unlock-of-who-was-told',
-    mistake: 'Who was told that an unlock() ended its lease ends the next one in silence.',
+    mistake:
+      'A task knows that an unlock() ended its lease. Its own unlock() ends the next lease silently.',
     file: 'src/owner/current-owner.ts',
     search: 'hasOthers || this.#mayYetCome ?',
     replace: 'hasOthers ?',
@@ -128,7 +129,8 @@ export const frames = [
   },
   {
     id: 'released-by-another',
-    mistake: "release() after another task's unlock() says that the lock was held to the end.",
+    mistake:
+      'After the unlock() of another task, release() reports that the lock was held until then.',
     file: 'src/lease/base-lease.ts',
     search: '    this.#released = ENDED\n',
     replace: '    this.#released ??= ENDED\n',
@@ -137,7 +139,7 @@ export const frames = [
   },
   {
     id: 'dispose-in-silence',
-    mistake: 'The end of an `await using` block says nothing of a lease that was lost.',
+    mistake: 'The end of an `await using` block does not report a lost lease.',
     file: 'src/lease/lease.ts',
     search: 'if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss',
     replace: 'if (this.#hold.loss instanceof LeaseLostError) this.reported = true',
@@ -147,7 +149,7 @@ export const frames = [
   },
   {
     id: 'released-twice',
-    mistake: 'release() of a lease that is called twice undoes two acquisitions.',
+    mistake: 'If release() of a lease is called twice, it undoes two acquisitions.',
     file: 'src/lease/base-lease.ts',
     search: 'this.#released ??= this.#releaseOnce()',
     replace: 'this.#released = this.#releaseOnce()',
@@ -167,7 +169,7 @@ export const frames = [
   },
   {
     id: 'self-wait-of-any-holder',
-    mistake: 'Tasks that take turns are warned of as if one of them had the lock all the while.',
+    mistake: 'Tasks that take turns cause a warning, as if one task held the lock all the time.',
     file: 'src/locks/lock/self-wait-warning.ts',
     search: 'isHeldBy(holder) !== true)',
     replace: 'holder(lock.kind, () => holder !== undefined) === undefined)',
@@ -176,7 +178,8 @@ export const frames = [
   },
   {
     id: 'self-wait-beside-frames',
-    mistake: 'Code is warned that it is nested in a frame that is not around it.',
+    mistake:
+      'A warning says that code is nested in a frame, although the frame is not around the code.',
     file: 'src/locks/lock/self-wait-warning.ts',
     search: 'owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)',
     replace: 'isComplete(owner, lock)',

@@ -1,11 +1,11 @@
-/** Mistakes where a lock goes from one call to the next inside a client. */
+/** Mistakes when a client passes a lock from one call to the next. */
 const HAND_OVER = 'test/lock/lock-hand-over.test.ts'
 
 export const handOver = [
   {
     id: 'passed-on-as-new',
     mistake:
-      'Each call that a lock is passed on to has a whole lease, of which Redis knows nothing.',
+      'Each call that receives the lock inside the client has a whole lease, which Redis does not know.',
     file: 'src/local/passed-on.ts',
     search: '      ...proof,\n',
     replace: '      sentAt: clock.now(),\n',
@@ -14,7 +14,7 @@ export const handOver = [
   },
   {
     id: 'passed-on-for-ever',
-    mistake: 'A lease of which most is used is passed on to the next call.',
+    mistake: 'A lease that is almost over is passed on to the next call.',
     file: 'src/local/passed-on.ts',
     search: 'if (usedMs > leaseMs * MOST_USED || leftMs < ',
     replace: 'if (leftMs <= 0 || leftMs < ',
@@ -23,7 +23,7 @@ export const handOver = [
   },
   {
     id: 'passed-on-other-lease',
-    mistake: 'A lock is passed on to a call that asked for another lease.',
+    mistake: 'A lock is passed on to a call that requested another lease.',
     file: 'src/local/passed-on.ts',
     search: '  if (hold.leaseMs !== request.leaseMs) return null\n',
     replace: '',
@@ -33,7 +33,7 @@ export const handOver = [
   {
     id: 'passed-on-re-entered',
     mistake:
-      'A hold in whose name more was asked is passed on: what is late of that touches the next.',
+      'A hold with further requests is passed on, so a late request of it changes the next hold.',
     file: 'src/local/passed-on.ts',
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (hold.token >= hold.lastToken) return null',
@@ -42,8 +42,7 @@ export const handOver = [
   },
   {
     id: 'passed-on-extended',
-    mistake:
-      'An extension that may not have been answered yet does not keep a hold from being passed on.',
+    mistake: 'A hold is passed on although the answer to its extension may be missing.',
     file: 'src/local/extend.ts',
     search: '    hold.untouched = false\n',
     replace: '',
@@ -52,7 +51,7 @@ export const handOver = [
   },
   {
     id: 'tokens-made-up',
-    mistake: 'A client goes on counting when the tokens that Redis gave it are used up.',
+    mistake: 'A client continues to count after it has used all tokens from Redis.',
     file: 'src/local/passed-on.ts',
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (!hold.untouched) return null',
@@ -62,7 +61,7 @@ export const handOver = [
   {
     id: 'later-callers-not-looked-at',
     mistake:
-      'A lock is passed on to a call made after Redis was last asked, and Redis is not asked.',
+      'A lock is passed on to a call that is later than the last answer of Redis, without a check.',
     file: 'src/local/holds.ts',
     search: '    this.#laterCallers.check()\n',
     replace: '',
@@ -71,7 +70,7 @@ export const handOver = [
   },
   {
     id: 'hand-over-to-the-busy',
-    mistake: 'A lock is handed to a waiter who is about to ask for it under another request.',
+    mistake: 'A lock is handed to a waiter that is about to ask in another request.',
     file: 'src/local/release.ts',
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (next === undefined || lock.isHandingOver)',
@@ -80,7 +79,7 @@ export const handOver = [
   },
   {
     id: 'handed-twice',
-    mistake: 'Two holds that end at once hand the lock to the same waiter.',
+    mistake: 'Two holds that end at the same time hand the lock to the same waiter.',
     file: 'src/local/release.ts',
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (!next?.wakeEvent.isAwaited)',
@@ -89,7 +88,7 @@ export const handOver = [
   },
   {
     id: 'hand-over-lost-is-free',
-    mistake: 'A hand-over that was never sent counts as the release of the one who let go.',
+    mistake: 'A hand-over that was never sent counts as the release of the old holder.',
     file: 'src/local/release.ts',
     search: 'const mayBeDoneAt = unknown ? sentAt.monotonic : undefined',
     replace: 'const mayBeDoneAt = unknown ? sentAt.monotonic : sentAt.monotonic',
@@ -98,7 +97,8 @@ export const handOver = [
   },
   {
     id: 'turn-without-end',
-    mistake: 'A client passes the lock around among its callers while others listen for it.',
+    mistake:
+      'A client passes the lock on among its callers forever, although other clients listen.',
     file: 'src/local/hand-over-budget.ts',
     search: 'return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS',
     replace: 'return this.#acquisitions >= MOST_ACQUISITIONS && tookMs < 0',
@@ -108,7 +108,7 @@ export const handOver = [
   },
   {
     id: 'never-lets-go',
-    mistake: 'A busy client never lets those have the lock who wait and cannot listen.',
+    mistake: 'A busy client never releases the lock for waiters that cannot listen.',
     file: 'src/local/release.ts',
     search: '  if (handOverBudget.isUnbroken) {\n',
     replace: '  if (handOverBudget.isUnbroken && hold.count > 0) {\n',
@@ -126,7 +126,8 @@ export const handOver = [
   },
   {
     id: 'handed-to-another-kind',
-    mistake: 'A lock is handed to the next call, which wants to share it, as an exclusive one.',
+    mistake:
+      'A lock is handed as exclusive to the next call, although that call wants to share it.',
     file: 'src/local/release.ts',
     search: 'first.request.kind !== hold.kind || ',
     replace: '',

@@ -4,11 +4,11 @@ const BUSY = 'test/lock/lock-when-free.test.ts'
 const ASKED = 'test/contract/contract-revocation.test.ts'
 const ASKED_UNDER_FAULTS = 'test/faults/faults-revocation.test.ts'
 
-/** What a client holds, locks that become free, and requests to release. */
+/** Mistakes with held locks, with locks that become free, and with requests to release. */
 export const held = [
   {
     id: 'lost-listed-as-held',
-    mistake: 'held() lists a hold whose time is up.',
+    mistake: 'held() lists a hold whose lease has ended.',
     file: 'src/local/list-holdings.ts',
     search: 'held.filter(({ remainingMs }) => remainingMs !== 0)',
     replace: 'held',
@@ -17,7 +17,7 @@ export const held = [
   },
   {
     id: 'age-of-the-one-before',
-    mistake: 'A hold that was passed on inside the client has the age of the hold before it.',
+    mistake: 'A hold that was passed on inside the client has the age of the earlier hold.',
     file: 'src/local/passed-on.ts',
     search: 'following.beganAt = now',
     replace: 'following.beganAt += 0',
@@ -26,7 +26,7 @@ export const held = [
   },
   {
     id: 'releasing-not-listed',
-    mistake: 'While close() waits for Redis, held() says that nothing is held.',
+    mistake: 'While close() waits for Redis, held() lists nothing.',
     file: 'src/local/release.ts',
     search: 'for (const entry of open) releasing.add(entry)',
     replace: '',
@@ -45,7 +45,7 @@ export const held = [
   {
     id: 'free-by-message-alone',
     mistake:
-      'whenFree() does not look when the lease of the holder ends: one that crashed sends no message.',
+      'whenFree() does not look at the end of the lease, although a crashed holder sends no message.',
     file: 'src/waiting/free-watch.ts',
     search: 'this }, Math.min(...ttls))',
     replace: 'this }, Infinity)',
@@ -54,7 +54,7 @@ export const held = [
   },
   {
     id: 'own-listener-as-another',
-    mistake: 'A busy client lets go of a lock for its own onFree().',
+    mistake: 'A busy client releases a lock for its own onFree().',
     file: 'src/local/local-lock.ts',
     search: ' || this.services.freeWatches.listens(this.rawName)',
     replace: '',
@@ -63,7 +63,7 @@ export const held = [
   },
   {
     id: 'looks-without-a-pause',
-    mistake: 'Who watches a busy lock looks at it after each release.',
+    mistake: 'whenFree() looks at a busy lock after each release.',
     file: 'src/waiting/free-watch.ts',
     search: 'return Math.max(0, wantedMs - sinceMs)',
     replace: 'return Math.min(0, wantedMs - sinceMs)',
@@ -72,7 +72,7 @@ export const held = [
   },
   {
     id: 'free-one-after-the-other',
-    mistake: 'whenFree() of several locks resolves when each has been free once.',
+    mistake: 'whenFree() of several locks resolves when each lock has been free once.',
     file: 'src/locks/multi/when-all-free.ts',
     search: 'if (seen.every((one) => one?.waited === false)) return true',
     replace: 'if (seen.every((one) => one !== null)) return true',
@@ -81,7 +81,8 @@ export const held = [
   },
   {
     id: 'readers-free-the-read-lock',
-    mistake: 'onFree() of the lock to read reports readers, who keep no other reader out.',
+    mistake:
+      'onFree() of the read lock reports readers, although readers do not exclude each other.',
     file: 'src/locks/read-write/read-write-sides.ts',
     search: "by === 'writer' || this.kind !== this.#kinds.reading",
     replace: 'by !== undefined || this.kind !== this.#kinds.reading',
@@ -90,7 +91,7 @@ export const held = [
   },
   {
     id: 'heard-by-nobody',
-    mistake: 'A request to release counts as heard although nobody listens.',
+    mistake: 'A request to release counts as received although no code listens.',
     file: 'src/local/holder-requests.ts',
     search: 'hold.remainingMs() === 0 || !this.hasListener(hold)',
     replace: 'hold.remainingMs() === 0',
@@ -108,7 +109,7 @@ export const held = [
   },
   {
     id: 'late-signal-not-aborted',
-    mistake: 'A signal that is read after the request does not tell of it.',
+    mistake: 'A signal that is first read after the request does not report the request.',
     file: 'src/local/holder-requests.ts',
     search: 'if (reason !== undefined) controller.abort(reason)',
     replace: '',
@@ -118,7 +119,7 @@ export const held = [
   {
     id: 'refusal-for-all-channels',
     mistake:
-      'A login without the right to the channel of requests hears of no release after a reconnect.',
+      'A login without the right to the request channel receives no release after a reconnect.',
     file: 'src/servers/redis/connection/subscriptions.ts',
     search: 'one.isOptional || this.#isSharded(one)',
     replace: 'this.#isSharded(one)',
@@ -127,7 +128,7 @@ export const held = [
   },
   {
     id: 'inbox-for-ever',
-    mistake: 'A client listens for requests long after it holds nothing any more.',
+    mistake: 'A client listens for requests long after its last hold.',
     file: 'src/local/request-inbox.ts',
     search: 'this.#host.isNeeded() ? this.#checkLater() : this.#stop()',
     replace: 'this.#checkLater()',
@@ -145,7 +146,7 @@ export const held = [
   },
   {
     id: 'leader-does-not-resign',
-    mistake: 'A leader with resignOnRequest goes on.',
+    mistake: 'A leader with resignOnRequest continues to lead after a request.',
     file: 'src/locks/leader/campaign.ts',
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest === undefined) {',

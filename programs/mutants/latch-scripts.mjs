@@ -1,7 +1,7 @@
 const LATCH = 'test/latch/lua/latch-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 
-/** Of the scripts of the count-down latch. */
+/** Mistakes in the scripts of the count-down latch. */
 export const latchScripts = [
   {
     id: 'latch-over-other-key',
@@ -14,7 +14,7 @@ export const latchScripts = [
   },
   {
     id: 'count-set-late',
-    mistake: 'A count is set by a request that comes too late.',
+    mistake: 'A request that comes too late sets the count.',
     file: 'lua/latch/set-count.lua',
     search: 'isLate(untilUs)',
     replace: 'false',
@@ -23,7 +23,7 @@ export const latchScripts = [
   },
   {
     id: 'count-overwritten',
-    mistake: 'A count that is set is overwritten.',
+    mistake: 'A new count overwrites the count of a closed latch.',
     file: 'lua/latch/set-count.lua',
     search: 'if before then',
     replace: 'if false then',
@@ -41,7 +41,7 @@ export const latchScripts = [
   },
   {
     id: 'latch-notes-no-kind',
-    mistake: 'A latch does not note that the number is its own.',
+    mistake: 'A latch does not store that the number belongs to a latch.',
     file: 'lua/latch/set-count.lua',
     search: "noteKind(kind, 'latch')\n",
     replace: '',
@@ -50,7 +50,7 @@ export const latchScripts = [
   },
   {
     id: 'count-set-again',
-    mistake: 'A repeat sets the count once more when the latch has opened.',
+    mistake: 'After the latch has opened, a repeated request sets the count again.',
     file: 'lua/latch/set-count.lua',
     search: "keepAnswer(request, '1', untilUs)\n",
     replace: '',
@@ -59,7 +59,7 @@ export const latchScripts = [
   },
   {
     id: 'round-begins-in-silence',
-    mistake: 'Nobody is told that a round has begun.',
+    mistake: 'No message reports that a round has begun.',
     file: 'lua/latch/set-count.lua',
     search: "redis.call(publish, channel, '1')\n",
     replace: '',
@@ -68,7 +68,7 @@ export const latchScripts = [
   },
   {
     id: 'own-round-of-open-latch',
-    mistake: 'A count-down of a round that is over counts as done because the latch is open.',
+    mistake: 'A count-down of an earlier round counts as done because the latch is open.',
     file: 'lua/latch/count-down.lua',
     search: ' and not ownRound',
     replace: '',
@@ -95,7 +95,7 @@ export const latchScripts = [
   },
   {
     id: 'kind-ends-while-counted',
-    mistake: 'The note of the kind ends while the latch is counted down.',
+    mistake: 'The note of the kind expires while the latch is counted down.',
     file: 'lua/latch/count-down.lua',
     search: '  keepKind(kind)\n',
     replace: '',
@@ -113,7 +113,7 @@ export const latchScripts = [
   },
   {
     id: 'count-down-not-remembered',
-    mistake: 'A count-down is not remembered, so that its repeat counts again.',
+    mistake: 'The server does not remember a count-down, so a repeat counts again.',
     file: 'lua/latch/count-down.lua',
     search: "keepAnswer(request, left .. ' ' .. (setUs or ''), untilUs)\n",
     replace: '',
@@ -122,7 +122,7 @@ export const latchScripts = [
   },
   {
     id: 'latch-opens-in-silence',
-    mistake: 'Nobody is told that the latch has opened.',
+    mistake: 'No message reports that the latch has opened.',
     file: 'lua/latch/count-down.lua',
     search: "  redis.call(publish, channel, '0')\n",
     replace: '',
@@ -140,7 +140,7 @@ export const latchScripts = [
   },
   {
     id: 'delete-late',
-    mistake: 'A delete that comes too late is done.',
+    mistake: 'A request to delete that comes too late is carried out.',
     file: 'lua/latch/delete-count.lua',
     search: 'isLate(untilUs)',
     replace: 'false',
@@ -149,7 +149,7 @@ export const latchScripts = [
   },
   {
     id: 'delete-of-next-round',
-    mistake: 'A delete that was asked for in one round deletes the next.',
+    mistake: 'A request to delete one round deletes the next round.',
     file: 'lua/latch/delete-count.lua',
     search: 'isOfOtherRound(setUs, ownRound, askedUs)',
     replace: 'false',
@@ -167,7 +167,7 @@ export const latchScripts = [
   },
   {
     id: 'delete-not-remembered',
-    mistake: 'A delete is not remembered, so that its repeat deletes the next round.',
+    mistake: 'The server does not remember a delete, so a repeat deletes the next round.',
     file: 'lua/latch/delete-count.lua',
     search: "keepAnswer(request, count and '1' or '0', untilUs)\n",
     replace: '',
@@ -176,7 +176,7 @@ export const latchScripts = [
   },
   {
     id: 'answers-not-kept',
-    mistake: 'What a request came to is not kept.',
+    mistake: 'The server does not keep the answer to a request.',
     file: 'lua/parts/once.lua',
     search:
       "  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\n",
@@ -186,7 +186,7 @@ export const latchScripts = [
   },
   {
     id: 'answers-end-before-requests',
-    mistake: 'What a request came to is forgotten before its last copy may run.',
+    mistake: 'The server forgets the answer to a request before its last copy may run.',
     file: 'lua/parts/once.lua',
     search:
       "redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))",
@@ -197,7 +197,7 @@ export const latchScripts = [
   },
   {
     id: 'text-as-count',
-    mistake: 'A text that is no number is taken for a count.',
+    mistake: 'A text that is not a number counts as a count.',
     file: 'lua/parts/latch.lua',
     search: "not string.match(count, '^%-?%d+$')",
     replace: 'false',

@@ -5,7 +5,7 @@ const LATE = 'test/latch/latch-late-requests.test.ts'
 const OWN = 'test/latch/own-changes.test.ts'
 const MEMORY = 'test/memory/memory-latches.test.ts'
 
-/** Of the count-down latch. */
+/** Mistakes with the count-down latch. */
 export const latch = [
   {
     id: 'count-down-repeated',
@@ -28,7 +28,7 @@ export const latch = [
   },
   {
     id: 'count-down-late',
-    mistake: 'A count-down that arrives when its caller has given up counts.',
+    mistake: 'A count-down that arrives after its caller has given up counts.',
     file: 'lua/latch/count-down.lua',
     search: 'if isLate(untilUs) then',
     replace: 'if false then',
@@ -38,7 +38,7 @@ export const latch = [
   {
     id: 'count-down-without-end',
     mistake:
-      'Each copy of a count-down has its own time, and may run when it is remembered no more.',
+      'Each copy of a count-down has its own deadline, and may run after the server has forgotten the request.',
     file: 'src/servers/redis/latch-commands.ts',
     search: 'request.mayHaveRun ? this.#untilUs.get(request) : undefined',
     replace: 'undefined',
@@ -47,7 +47,7 @@ export const latch = [
   },
   {
     id: 'count-down-of-next-round',
-    mistake: 'A count-down that was asked for in one round counts in the next.',
+    mistake: 'A count-down that was requested in one round counts in the next round.',
     file: 'lua/latch/count-down.lua',
     search: 'if isOfOtherRound(setUs, ownRound, askedUs) then',
     replace: 'if false then',
@@ -56,7 +56,7 @@ export const latch = [
   },
   {
     id: 'count-down-lost-by-a-clock',
-    mistake: 'By a clock that was set forward, a count-down is taken for one of the round before.',
+    mistake: 'After a clock was set forward, a count-down counts as a request of the round before.',
     file: 'src/servers/redis/latch-commands.ts',
     search: 'if (round !== undefined || isTooLate) return answer',
     replace: 'if (sentAt > 0) return answer',
@@ -65,7 +65,7 @@ export const latch = [
   },
   {
     id: 'count-down-held-up',
-    mistake: 'A count-down that was held up in the network counts in the next round.',
+    mistake: 'A count-down that the network delayed counts in the next round.',
     file: 'src/servers/redis/latch-commands.ts',
     search: 'askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))',
     replace: 'askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt + 1e6))',
@@ -74,7 +74,7 @@ export const latch = [
   },
   {
     id: 'count-down-of-other-round',
-    mistake: 'A count-down for one round counts in a later one.',
+    mistake: 'A count-down for one round counts in a later round.',
     file: 'lua/parts/latch.lua',
     search: 'return setUs ~= ownRound',
     replace: 'return not setUs',
@@ -83,7 +83,7 @@ export const latch = [
   },
   {
     id: 'count-below-zero',
-    mistake: 'A latch that is open is opened once more, and all are told.',
+    mistake: 'An open latch is opened again, with another message to all awaiters.',
     file: 'lua/latch/count-down.lua',
     search: 'if not count and not ownRound then\n',
     replace: 'count = count or 1\nif not count and not ownRound then\n',
@@ -92,7 +92,8 @@ export const latch = [
   },
   {
     id: 'count-set-by-nobody',
-    mistake: 'A late copy of a call that was told false sets the count when the latch has opened.',
+    mistake:
+      'A call that returned false sets the count by a late copy, after the latch has opened.',
     file: 'lua/latch/set-count.lua',
     search: "  keepAnswer(request, '0', untilUs)\n",
     replace: '',
@@ -101,7 +102,7 @@ export const latch = [
   },
   {
     id: 'latch-deleted-in-silence',
-    mistake: 'Whoever awaits a latch is not told that it was deleted.',
+    mistake: 'An awaiter of a latch does not learn that the latch was deleted.',
     file: 'lua/latch/delete-count.lua',
     search: "  redis.call(publish, channel, '1')\n",
     replace: '',
@@ -110,7 +111,7 @@ export const latch = [
   },
   {
     id: 'round-not-noticed',
-    mistake: 'Whoever missed that the latch was open waits for the next round.',
+    mistake: 'An awaiter that missed the open latch waits for the next round.',
     file: 'src/locks/latch/awaiter.ts',
     search: 'if (count === 0 || isOther)',
     replace: 'if (count === 0)',
@@ -119,7 +120,8 @@ export const latch = [
   },
   {
     id: 'round-over-before-first-look',
-    mistake: 'A call awaits the next round if that has begun before the first look is answered.',
+    mistake:
+      'A call awaits the next round if that round began before the answer to the first look.',
     file: 'src/locks/latch/awaiter.ts',
     search: 'setAt > this.#timer.startedAt',
     replace: 'setAt < this.#timer.startedAt - 1e9',
@@ -128,7 +130,7 @@ export const latch = [
   },
   {
     id: 'round-before-call-is-over',
-    mistake: 'A round that began just before the call is taken for one that began after it.',
+    mistake: 'A round that began just before the call counts as a round that began after the call.',
     file: 'src/servers/redis/calls/server-clock.ts',
     search: 'return at - driftMs(this.#most, at)',
     replace: 'return at - driftMs(this.#most, at) + 50',
@@ -138,7 +140,7 @@ export const latch = [
   {
     id: 'first-look-comes-later',
     mistake:
-      'What a caller does after its call of await() reaches the server before its first look.',
+      'A later request of the caller reaches the server before the first look of its await().',
     file: 'src/locks/latch/latch-watch.ts',
     search: '    while (this.#all.size > 0) {\n',
     replace: '    await Promise.resolve()\n    while (this.#all.size > 0) {\n',
@@ -147,7 +149,7 @@ export const latch = [
   },
   {
     id: 'own-changes-not-seen',
-    mistake: 'Those who await a latch do not hear what their own client did to it.',
+    mistake: 'The awaiters of a latch do not see the changes of their own client.',
     file: 'src/locks/latch/awaiter.ts',
     search: 'if (request <= this.#requests) return',
     replace: 'if (request > 0) return',
@@ -156,7 +158,7 @@ export const latch = [
   },
   {
     id: 'forgotten-round-opens',
-    mistake: 'A round whose key is gone is taken for another one.',
+    mistake: 'A round whose key is missing counts as another round.',
     file: 'src/locks/latch/awaiter.ts',
     search: 'round !== null && round !== known',
     replace: 'round !== known',
@@ -165,7 +167,7 @@ export const latch = [
   },
   {
     id: 'done-twice-in-memory',
-    mistake: 'In memory a count-down whose answer was lost in an outage counts twice.',
+    mistake: 'In memory, a count-down whose answer was lost in an outage counts twice.',
     file: 'src/servers/records/latch.ts',
     search: 'const [latch, earlier] = resume<LatchState>(record, request)',
     replace: 'const [latch, earlier] = [record.part(PART), undefined]',
@@ -174,7 +176,7 @@ export const latch = [
   },
   {
     id: 'latch-not-looked-at',
-    mistake: 'Whoever misses the last message awaits the latch for ever.',
+    mistake: 'An awaiter that misses the last message waits forever.',
     file: 'src/locks/latch/latch-watch.ts',
     search: 'return Math.min(mostMs, waitMs)',
     replace: 'return Math.max(mostMs * 60, waitMs)',
@@ -183,7 +185,7 @@ export const latch = [
   },
   {
     id: 'latch-polled',
-    mistake: 'A latch is looked at twice a second for as long as somebody awaits it.',
+    mistake: 'An awaiter looks at its latch twice a second all the time.',
     file: 'src/locks/latch/latch-watch.ts',
     search: 'this.#fallbackMs = Math.min(2 * this.#fallbackMs, LONGEST_FALLBACK_MS)',
     replace: 'this.#fallbackMs = Math.min(this.#fallbackMs, LONGEST_FALLBACK_MS)',
@@ -192,7 +194,7 @@ export const latch = [
   },
   {
     id: 'latch-deaf',
-    mistake: 'A message wakes nobody who awaits a latch.',
+    mistake: 'A message wakes no awaiter of a latch.',
     file: 'src/locks/latch/latch-watch.ts',
     search: 'mayBeFree: () => this.#wakeEvent.set()',
     replace: 'mayBeFree: () => this.#listener.isConfirmed',
@@ -201,7 +203,7 @@ export const latch = [
   },
   {
     id: 'outage-as-time-up',
-    mistake: 'Whose time is up in an outage is told that the latch did not open.',
+    mistake: 'A wait that ends in an outage reports that the latch did not open.',
     file: 'src/locks/latch/awaiter.ts',
     search: 'if (!this.#isAnswered || this.retryBudget.isOutage(true))',
     replace: 'if (this.#waitMs < 0)',
@@ -219,7 +221,7 @@ export const latch = [
   },
   {
     id: 'unknown-as-not-counted',
-    mistake: 'Of a count-down that may have counted it is said that it did not.',
+    mistake: 'The error of a count-down that may have counted says that it did not count.',
     file: 'src/locks/latch/latches.ts',
     search: "if (failure.kind === 'unknown') request.mayHaveRun = true",
     replace: "if (failure.kind === 'closed') request.mayHaveRun = true",

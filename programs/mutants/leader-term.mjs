@@ -5,11 +5,11 @@ const REQUEST = 'test/leader/leader-release-request.test.ts'
 const CAMPAIGN = 'src/locks/leader/campaign.ts'
 const TERM = 'src/locks/leader/term.ts'
 
-/** Of candidates and their terms. */
+/** Mistakes with candidates and their terms. */
 export const leaderTerm = [
   {
     id: 'candidate-waits-as-a-lock',
-    mistake: 'A candidate gives up after the time that other calls of its client wait.',
+    mistake: 'A candidate gives up after the `waitMs` of its client.',
     file: CAMPAIGN,
     search: 'waitMs: Infinity, ',
     replace: 'waitMs: 30, ',
@@ -45,7 +45,7 @@ export const leaderTerm = [
   },
   {
     id: 'stands-again-after-own-outage',
-    mistake: 'With `again` a function that could not reach Redis itself is run once more.',
+    mistake: 'With `again`, a function that could not reach Redis itself runs again.',
     file: CAMPAIGN,
     search: '    if (this.#term !== undefined) return false\n',
     replace: '',
@@ -72,7 +72,7 @@ export const leaderTerm = [
   },
   {
     id: 'stands-forever-where-refused',
-    mistake: 'A candidate with `again` stands forever for a name that something else has.',
+    mistake: 'A candidate with `again` stands forever for a name that another kind of key has.',
     file: CAMPAIGN,
     search: '(error instanceof RedisRefusedError && refusalPasses(error))',
     replace: '(error instanceof RedisRefusedError && refusalPasses !== undefined)',
@@ -81,7 +81,7 @@ export const leaderTerm = [
   },
   {
     id: 'failed-candidacy-in-silence',
-    mistake: 'A candidate with `again` does not report why it could not stand.',
+    mistake: 'A candidate with `again` does not report the reason of a failed candidacy.',
     file: CAMPAIGN,
     search: "    this.#lock.registry.emit('error', error)\n",
     replace: '',
@@ -90,7 +90,7 @@ export const leaderTerm = [
   },
   {
     id: 'mistake-of-function-repeated',
-    mistake: 'With `again` a function is run once more although it failed by its own mistake.',
+    mistake: 'With `again`, a function runs again although it failed because of its own mistake.',
     file: CAMPAIGN,
     search: "isOfLoss(error, loss) && cause?.name === 'AbortError'",
     replace: 'isOfLoss(error, loss) && cause !== null',
@@ -99,7 +99,7 @@ export const leaderTerm = [
   },
   {
     id: 'aborted-work-counts-as-mistake',
-    mistake: 'With `again` work that the loss aborted counts as a mistake of the function.',
+    mistake: 'With `again`, work that the loss aborted counts as a mistake of the function.',
     file: CAMPAIGN,
     search: "isOfLoss(error, loss) && cause?.name === 'AbortError'",
     replace: "isOfLoss(error, loss) && cause?.name === 'TimeoutError'",
@@ -108,7 +108,7 @@ export const leaderTerm = [
   },
   {
     id: 'loss-ends-candidacy',
-    mistake: 'With `again` a lost term ends the candidacy.',
+    mistake: 'With `again`, a lost term ends the candidacy.',
     file: CAMPAIGN,
     search: '  if (error === loss) return true\n',
     replace: '',
@@ -126,7 +126,7 @@ export const leaderTerm = [
   },
   {
     id: 'abort-of-leader-unheard',
-    mistake: 'A leader is not told that its signal has aborted.',
+    mistake: 'A leader does not notice the abort of its signal.',
     file: CAMPAIGN,
     search: '[this.#signal ?? [], this.#closing].flat()',
     replace: '[this.#closing]',
@@ -135,7 +135,7 @@ export const leaderTerm = [
   },
   {
     id: 'drain-of-leader-unheard',
-    mistake: 'A leader is not told that its client closes.',
+    mistake: 'A leader does not notice that its client closes.',
     file: CAMPAIGN,
     search: '[this.#signal ?? [], this.#closing].flat()',
     replace: '[this.#signal ?? []].flat()',
@@ -144,7 +144,7 @@ export const leaderTerm = [
   },
   {
     id: 'resigns-unasked',
-    mistake: 'A leader resigns when somebody asks for the lock, without `resignOnRequest`.',
+    mistake: 'A leader without `resignOnRequest` resigns after a request for the lock.',
     file: CAMPAIGN,
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (lease) {',
@@ -153,7 +153,7 @@ export const leaderTerm = [
   },
   {
     id: 'request-to-resign-ignored',
-    mistake: 'A leader with `resignOnRequest` goes on when somebody asks for the lock.',
+    mistake: 'A leader with `resignOnRequest` continues after a request for the lock.',
     file: CAMPAIGN,
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest && this.#isEnding) {',
@@ -162,7 +162,7 @@ export const leaderTerm = [
   },
   {
     id: 'listeners-of-ended-terms',
-    mistake: 'Each term leaves a listener at the signal of its caller.',
+    mistake: 'Each term leaves a listener on the signal of its caller.',
     file: CAMPAIGN,
     search: '      for (const watch of watches) watch.stop()\n',
     replace: '',
@@ -171,7 +171,7 @@ export const leaderTerm = [
   },
   {
     id: 'led-after-it-resigned',
-    mistake: 'The function runs although a listener of `changed` has resigned before it.',
+    mistake: 'The function runs although a listener of `changed` has already resigned.',
     file: CAMPAIGN,
     search: '      term.assertValid()\n      return await',
     replace: '      return await',
@@ -180,7 +180,7 @@ export const leaderTerm = [
   },
   {
     id: 'leads-after-its-function',
-    mistake: 'A term is not over when its function has ended.',
+    mistake: 'A term is not over after its function has ended.',
     file: CAMPAIGN,
     search: '      term.finish()\n',
     replace: '',
@@ -189,7 +189,7 @@ export const leaderTerm = [
   },
   {
     id: 'time-left-after-the-end',
-    mistake: 'A term that has ended says that time is left.',
+    mistake: 'A term that has ended reports remaining time.',
     file: TERM,
     search: 'return this.#isOver ? 0 : this.#lease.remaining()',
     replace: 'return this.#lease.remaining()',
@@ -198,7 +198,7 @@ export const leaderTerm = [
   },
   {
     id: 'ended-term-asserted',
-    mistake: 'assertValid() of a term whose function has ended does not say so.',
+    mistake: 'assertValid() of a term does not report that its function has ended.',
     file: TERM,
     search: '    if (this.#isOver) throw endedError(this.#lease.name)\n',
     replace: '',
@@ -226,7 +226,7 @@ export const leaderTerm = [
   },
   {
     id: 'taken-term-not-verified',
-    mistake: 'A leader that sees another leader does not ask whether it still has the lock.',
+    mistake: 'A leader that sees another leader does not verify its own lock.',
     file: TERM,
     search: 'await this.#lease.extend(LEAST_MS).catch(() => {})',
     replace: 'await Promise.resolve(LEAST_MS)',
@@ -235,7 +235,7 @@ export const leaderTerm = [
   },
   {
     id: 'one-object-two-candidates',
-    mistake: 'One object can be two candidates at once.',
+    mistake: 'One object can be two candidates at the same time.',
     file: 'src/locks/leader/leader-election.ts',
     search: 'if (this.#isCandidate) {',
     replace: 'if (this.#isCandidate && this.isLeading !== true) {',
@@ -253,7 +253,7 @@ export const leaderTerm = [
   },
   {
     id: 'stands-as-nobody',
-    mistake: 'The label of a candidate is not in the name that Redis has.',
+    mistake: 'The name in Redis does not contain the label of the candidate.',
     file: 'src/locks/leader/leader-elections.ts',
     search: 'newOwner(labelSuffix(own))',
     replace: "newOwner(labelSuffix(own) && '')",

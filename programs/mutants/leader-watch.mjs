@@ -4,12 +4,13 @@ const WATCH = 'test/leader/leader-watch.test.ts'
 const PROCESSES = 'test/leader/leader-processes.test.ts'
 const SOURCE = 'src/locks/leader/leader-watch.ts'
 const LABEL = 'src/locks/leader/candidate-label.ts'
+const OWNER_ID = 'src/servers/owner-id.ts'
 
-/** Of those who watch an election, and of the labels and options. */
+/** Mistakes with observers of an election, and with labels and options. */
 export const leaderWatch = [
   {
     id: 'watched-by-nobody',
-    mistake: 'An election is watched after its last listener has left.',
+    mistake: 'The client still watches an election after its last listener has left.',
     file: 'src/locks/leader/leader-election.ts',
     search: '      watches.delete(this.#watch)\n      this.#watch.stop()\n',
     replace: '      watches.delete(this.#watch)\n',
@@ -18,7 +19,7 @@ export const leaderWatch = [
   },
   {
     id: 'watched-after-close',
-    mistake: 'An election is watched after its client was closed.',
+    mistake: 'The client still watches an election after it was closed.',
     file: 'src/locks/leader/leader-elections.ts',
     search: '    for (const watch of this.#watches) watch.stop()\n',
     replace: '',
@@ -27,7 +28,8 @@ export const leaderWatch = [
   },
   {
     id: 'own-term-told-by-a-look',
-    mistake: 'A listener of the leader itself hears of the term after the function has begun.',
+    mistake:
+      'A listener in the client of the leader receives the term after the function has begun.',
     file: SOURCE,
     search: '    this.#epoch += 1\n    this.#report(leader)\n',
     replace: '    this.check()\n',
@@ -36,7 +38,7 @@ export const leaderWatch = [
   },
   {
     id: 'listener-breaks-the-watch',
-    mistake: 'What a listener of `changed` throws goes on into the election.',
+    mistake: 'An error of a listener of `changed` reaches the election.',
     file: 'src/locks/leader/leader-election.ts',
     search: "emitBy(this)('changed', leader)",
     replace: "void emitBy\n    this.emit('changed', leader)",
@@ -46,7 +48,7 @@ export const leaderWatch = [
   },
   {
     id: 'plain-holder-not-told',
-    mistake: 'An observer does not hear of a holder of the fair lock in its own client.',
+    mistake: 'An observer does not report a holder of the fair lock in its own client.',
     file: 'src/locks/leader/leader-elections.ts',
     search: ' || labelIn(holder) === null) return false',
     replace: ') return false',
@@ -55,7 +57,7 @@ export const leaderWatch = [
   },
   {
     id: 'foreign-leader-not-told',
-    mistake: 'An observer takes the candidates of other clients for its own, which are over.',
+    mistake: 'An observer treats the candidates of other clients as its own ended candidates.',
     file: 'src/locks/leader/leader-elections.ts',
     search: 'if (!holder.startsWith(',
     replace: 'if (this.#campaigns.size < 0 && !holder.startsWith(',
@@ -73,7 +75,7 @@ export const leaderWatch = [
   },
   {
     id: 'state-not-told-anew',
-    mistake: 'A listener that comes back is not told the present state.',
+    mistake: 'A listener that returns does not receive the present state.',
     file: SOURCE,
     search: '    this.#reported = undefined\n',
     replace: '',
@@ -101,7 +103,7 @@ export const leaderWatch = [
   },
   {
     id: 'message-during-a-look',
-    mistake: 'A message that comes while a look is on its way is forgotten.',
+    mistake: 'A message during a look is forgotten.',
     file: SOURCE,
     search: 'if (this.#isChecking) this.#checksAgain = true\n    else void',
     replace: 'if (!this.#isChecking) void',
@@ -110,7 +112,8 @@ export const leaderWatch = [
   },
   {
     id: 'end-of-lease-not-awaited',
-    mistake: 'An observer sees the end of the lease of a killed leader only by its next look.',
+    mistake:
+      'An observer sees the end of the lease of a killed leader only at its next regular look.',
     file: SOURCE,
     search: 'return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))',
     replace: 'return Math.max(everyMs, SHORTEST_MS)',
@@ -128,7 +131,7 @@ export const leaderWatch = [
   },
   {
     id: 'closed-client-watched',
-    mistake: 'A watch goes on when its client is closed.',
+    mistake: 'A watch continues after its client was closed.',
     file: SOURCE,
     search: 'if (error instanceof ClosedError) this.stop()',
     replace: 'if (error instanceof ClosedError) void error',
@@ -137,7 +140,7 @@ export const leaderWatch = [
   },
   {
     id: 'each-look-told',
-    mistake: 'Each look is told, although the same candidate leads.',
+    mistake: 'Each look is reported, although the same candidate leads.',
     file: SOURCE,
     search:
       '    if (leader?.owner === this.#reported?.owner && this.#reported !== undefined) return\n',
@@ -147,7 +150,7 @@ export const leaderWatch = [
   },
   {
     id: 'first-vacancy-not-told',
-    mistake: 'A listener that comes while nobody leads is told nothing.',
+    mistake: 'A listener that begins while no candidate leads receives nothing.',
     file: SOURCE,
     search: 'this.#reported?.owner && this.#reported !== undefined) return',
     replace: 'this.#reported?.owner) return',
@@ -156,7 +159,7 @@ export const leaderWatch = [
   },
   {
     id: 'last-term-forgotten',
-    mistake: 'The token of the last term that was told is not remembered.',
+    mistake: 'The watch does not remember the token of the last reported term.',
     file: SOURCE,
     search: '      this.#lastToken = leader.token\n',
     replace: '',
@@ -165,7 +168,7 @@ export const leaderWatch = [
   },
   {
     id: 'refused-state-told',
-    mistake: 'A state that contradicts what this process says of itself is told.',
+    mistake: 'A state that contradicts the state of this process is reported.',
     file: SOURCE,
     search: 'else if (this.#host.accepts(facts.holder)) this.#report',
     replace: 'else if (this.#host.accepts(facts.holder) !== undefined) this.#report',
@@ -174,8 +177,8 @@ export const leaderWatch = [
   },
   {
     id: 'label-as-it-is',
-    mistake: 'A label is in the name of the candidate as it is, with its slashes and tildes.',
-    file: LABEL,
+    mistake: 'The name of a candidate contains its label unchanged, with slashes and tildes.',
+    file: OWNER_ID,
     search: 'encodeURIComponent(label)',
     replace: 'label',
     test: WATCH,
@@ -183,8 +186,8 @@ export const leaderWatch = [
   },
   {
     id: 'label-with-attempt',
-    mistake: 'The number of an attempt counts as a part of the label.',
-    file: LABEL,
+    mistake: 'The number of an attempt counts as part of the label.',
+    file: OWNER_ID,
     search: '~([^/]+)/',
     replace: '~(.+)/',
     test: WATCH,
@@ -192,8 +195,8 @@ export const leaderWatch = [
   },
   {
     id: 'label-of-nobody-throws',
-    mistake: 'The name of an owner that only looks like that of a candidate throws.',
-    file: LABEL,
+    mistake: 'The name of an owner that only looks like a candidate causes an error.',
+    file: OWNER_ID,
     search: '  } catch {\n    return null\n  }',
     replace: '  } finally {\n    void encoded\n  }',
     test: WATCH,

@@ -3,11 +3,11 @@ const FAULTS = 'test/leader/leader-faults.test.ts'
 const WATCH = 'test/leader/leader-watch.test.ts'
 const DRAINING = 'test/leader/leader-draining.test.ts'
 
-/** Of elections. */
+/** Mistakes with elections. */
 export const leader = [
   {
     id: 'released-while-it-runs',
-    mistake: 'Who resigns hands over although the function of the term goes on.',
+    mistake: 'A leader that resigns releases the lock although its function continues.',
     file: 'src/locks/leader/campaign.ts',
     search: 'Promise.race([this.#finished, lossOf(lease)]).then(() => lease.release())',
     replace: 'lease.release()',
@@ -16,7 +16,7 @@ export const leader = [
   },
   {
     id: 'leads-on-when-resigned',
-    mistake: 'Who has resigned counts as the leader until its function has ended.',
+    mistake: 'A candidate that has resigned counts as the leader until its function has ended.',
     file: 'src/locks/leader/term.ts',
     search: 'return !this.#isOver && this.#lease.valid',
     replace: 'return this.#lease.valid',
@@ -25,7 +25,8 @@ export const leader = [
   },
   {
     id: 'drained-for-ever',
-    mistake: 'A function that ignores its end keeps others waiting for longer than `maxDrainMs`.',
+    mistake:
+      'A function that ignores the end of its term blocks others for longer than `maxDrainMs`.',
     file: 'src/locks/leader/campaign.ts',
     search:
       'if (!this.#isEnding)\n      this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)',
@@ -35,7 +36,7 @@ export const leader = [
   },
   {
     id: 'drained-anew',
-    mistake: 'Each further call of resign() makes `maxDrainMs` begin anew.',
+    mistake: 'Each further call of resign() starts `maxDrainMs` again.',
     file: 'src/locks/leader/campaign.ts',
     search: 'if (!this.#isEnding)\n      this.#lock',
     replace: 'this.#lock',
@@ -53,7 +54,7 @@ export const leader = [
   },
   {
     id: 'waits-for-itself-to-resign',
-    mistake: 'A function that resigns waits for its own end.',
+    mistake: 'resign() inside the function waits for the end of the function.',
     file: 'src/locks/leader/leader-election.ts',
     search: 'this.#lock.currentOwner.leaseHolder() !== campaign.owner',
     replace: 'campaign.owner !== undefined',
@@ -62,7 +63,7 @@ export const leader = [
   },
   {
     id: 'no-announcement',
-    mistake: 'Who begins to lead tells nobody.',
+    mistake: 'A new leader announces nothing.',
     file: 'src/locks/leader/leader-election.ts',
     search: 'this.#channel.announce(token, callMs)',
     replace: 'Promise.resolve(callMs)',
@@ -71,7 +72,7 @@ export const leader = [
   },
   {
     id: 'vacancy-unheard',
-    mistake: 'An observer does not listen for the end of a term that nobody follows.',
+    mistake: 'An observer does not learn of the end of a term without a next leader.',
     file: 'src/locks/leader/leader-election.ts',
     search: '[remote.listen(onWake), this.#channel.listen(onWake)]',
     replace: '[this.#channel.listen(onWake)]',
@@ -80,7 +81,7 @@ export const leader = [
   },
   {
     id: 'event-before-state',
-    mistake: 'A leader whose lock was taken away hears of it at its next renewal only.',
+    mistake: 'A leader whose lock was taken away learns this only at its next renewal.',
     file: 'src/locks/leader/leader-election.ts',
     search: 'if (campaign?.leads) await campaign.term?.verify()',
     replace: 'void campaign',
@@ -89,7 +90,8 @@ export const leader = [
   },
   {
     id: 'led-by-a-grant-given-up',
-    mistake: 'A candidate is told that it leads itself by a grant that it gave up unheard.',
+    mistake:
+      'A candidate reports its own leadership because of a grant that it has already given up.',
     file: 'src/locks/leader/leader-elections.ts',
     search: 'return ![...this.#campaigns].some',
     replace: 'return false && [...this.#campaigns].some',
@@ -98,7 +100,7 @@ export const leader = [
   },
   {
     id: 'older-after-newer',
-    mistake: 'An observer is told of a term after a later one.',
+    mistake: 'An observer reports an older term after a newer term.',
     file: 'src/locks/leader/leader-watch.ts',
     search: 'if (leader.token < this.#lastToken) return',
     replace: 'if (leader.token < 0) return',
@@ -107,7 +109,7 @@ export const leader = [
   },
   {
     id: 'told-by-a-late-look',
-    mistake: 'A look that was on its way when the term began is told after it.',
+    mistake: 'A look that began before a term is reported after this term.',
     file: 'src/locks/leader/leader-watch.ts',
     search: 'this.#epoch += 1\n    this.#report(leader)',
     replace: 'this.#report(leader)',
@@ -116,7 +118,7 @@ export const leader = [
   },
   {
     id: 'no-look-without-message',
-    mistake: 'A change whose message was lost stays unseen.',
+    mistake: 'A change whose message was lost is never seen.',
     file: 'src/locks/leader/leader-watch.ts',
     search:
       'if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.check()).unref()',

@@ -1,4 +1,4 @@
-/** Mistakes with leases: how long they are valid, and how the watchdog keeps them. */
+/** Mistakes with leases: how long they are valid, and how the watchdog renews them. */
 const HOLD = 'test/lease/hold.test.ts'
 const LEAKED = 'test/process/leaked-lease.test.ts'
 const WATCHDOG = 'test/lease/lease-watchdog.test.ts'
@@ -6,7 +6,7 @@ const WATCHDOG = 'test/lease/lease-watchdog.test.ts'
 export const leases = [
   {
     id: 'renewed-beyond-the-limit',
-    mistake: 'A hold is renewed to the whole lease also where that is beyond its limit.',
+    mistake: 'A hold is renewed for the whole lease, even beyond its limit.',
     file: 'src/lease/renewal-timer.ts',
     search: 'limitAt - now.monotonic < this.leaseMs',
     replace: 'limitAt < now.monotonic',
@@ -16,7 +16,7 @@ export const leases = [
   {
     id: 'relied-on-beyond-the-limit',
     mistake:
-      'A holder relies on what the server has beyond its limit: for another hold of its owner.',
+      'A holder relies on a lease beyond its limit, which the server has for another hold of the owner.',
     file: 'src/lease/hold.ts',
     search: 'const leaseMs = this.upToLimit(leftMs, sentAt)',
     replace: 'const leaseMs = leftMs',
@@ -25,7 +25,7 @@ export const leases = [
   },
   {
     id: 'short-of-the-limit',
-    mistake: 'A lease that almost lasts until its limit is not renewed up to that.',
+    mistake: 'A lease that almost reaches its limit is not renewed up to the limit.',
     file: 'src/lease/renewal-timer.ts',
     search: 'hold.remainingMonotonicMs() > marginMs',
     replace: 'hold.remainingMonotonicMs() > this.leaseMs / 4',
@@ -34,7 +34,7 @@ export const leases = [
   },
   {
     id: 'thread-beyond-the-limit',
-    mistake: 'The thread renews for a whole lease each time, and for as long as it stands in.',
+    mistake: 'The thread renews for a whole lease each time, even beyond the limit of the hold.',
     file: 'src/servers/redis/thread/renewal-worker.ts',
     search: '    leases.set(message.slot, message.kept)\n',
     replace: '    leases.set(message.slot, { ...message.kept, limitAt: Infinity })\n',
@@ -44,7 +44,7 @@ export const leases = [
   },
   {
     id: 'extended-beyond-the-limit',
-    mistake: 'A repeat of extend() asks for the whole time again, beyond the limit of the hold.',
+    mistake: 'A repeated extend() asks for the whole time again, beyond the limit of the hold.',
     file: 'src/local/extend.ts',
     search: 'hold.upToLimit(leaseMs, sentAt)',
     replace: 'leaseMs',
@@ -53,7 +53,7 @@ export const leases = [
   },
   {
     id: 'lease-of-re-entry-forgotten',
-    mistake: 'What a re-entry has asked for counts only when it was answered.',
+    mistake: 'The lease that a re-entry requested counts only after its answer.',
     file: 'src/local/reenter.ts',
     search: '  hold.leaseMs = Math.max(hold.leaseMs, leaseMs)\n',
     replace: '',
@@ -62,7 +62,7 @@ export const leases = [
   },
   {
     id: 'one-lease-for-several-clients',
-    mistake: 'Of several locks with a limit each has the lease of the first client.',
+    mistake: 'With a limit, each of several locks has the lease of the first client.',
     file: 'src/locks/multi/all-or-none.ts',
     search: 'this.#meant = meant\n',
     replace:
@@ -72,7 +72,7 @@ export const leases = [
   },
   {
     id: 'thread-ended-when-up',
-    mistake: 'The thread is ended that began while the event loop was blocked for too long.',
+    mistake: 'A thread that started while the event loop was blocked for too long is ended.',
     file: 'src/servers/redis/thread/start-worker.ts',
     search: 'clearImmediate(givingUp)',
     replace: 'void givingUp',
@@ -81,7 +81,8 @@ export const leases = [
   },
   {
     id: 'thread-due-is-null',
-    mistake: 'A wait that ends before the thread has begun says that somebody has the lock.',
+    mistake:
+      'A wait that ends before the thread has started reports that another holder has the lock.',
     file: 'src/local/acquire.ts',
     search: '  try {\n    await ready\n',
     replace: '  try {\n    waiter.notYet = undefined\n    await ready\n',
@@ -90,7 +91,7 @@ export const leases = [
   },
   {
     id: 'one-rhythm-for-all-lengths',
-    mistake: 'Leases of all lengths are renewed when those of the client are.',
+    mistake: 'Leases of all lengths are renewed in the interval of the client.',
     file: 'src/lease/watchdog.ts',
     search: 'this.#timers.get(leaseMs) ??',
     replace: 'this.#ownTimer ?? this.#timers.get(leaseMs) ??',
@@ -99,7 +100,7 @@ export const leases = [
   },
   {
     id: 'loss-hidden-by-work',
-    mistake: 'After a loss using() rejects with whatever the work threw.',
+    mistake: 'After a loss, using() rejects with the error of the work.',
     file: 'src/lease/work-and-release.ts',
     search: 'throw done === undefined ? withCause(lease.whyEnded(), thrown) : lease.whyEnded()',
     replace: 'throw done === undefined ? thrown : lease.whyEnded()',
@@ -108,7 +109,7 @@ export const leases = [
   },
   {
     id: 'without-the-thread',
-    mistake: 'A lock is granted although the thread that should keep it cannot be started.',
+    mistake: 'A lock is granted although its thread cannot start.',
     file: 'src/local/acquire.ts',
     search:
       '  if (ready === undefined) start(lock, waiter)\n  else void startWhenReady(ready, lock, waiter)\n',
@@ -118,7 +119,7 @@ export const leases = [
   },
   {
     id: 'no-margin',
-    mistake: 'A lease is valid for as long as the server has it: no drift, no margin.',
+    mistake: 'A lease is valid for as long as the server has it, without drift and margin.',
     file: 'src/lease/validity.ts',
     search: 'return leaseMs - driftMs - marginMs',
     replace: 'return driftMs + marginMs > leaseMs ? 0 : leaseMs',
@@ -127,8 +128,7 @@ export const leases = [
   },
   {
     id: 'count-from-answer',
-    mistake:
-      'The lease counts from when the answer came, and not from before the request was sent.',
+    mistake: 'The lease counts from the answer, and not from before the request.',
     file: 'src/local/request.ts',
     search: 'this.#finish({ grant, sentAt, pauseMs: 0, unknown: false })',
     replace:
@@ -138,7 +138,7 @@ export const leases = [
   },
   {
     id: 'renewal-counts-from-answer',
-    mistake: 'A renewed lease counts from when the answer came.',
+    mistake: 'A renewed lease counts from the answer.',
     file: 'src/lease/watchdog.ts',
     search: 'hold.proved(answer.leaseMs, sentAt)',
     replace: 'hold.proved(answer.leaseMs, this.#clock.now())',
@@ -157,7 +157,7 @@ export const leases = [
   },
   {
     id: 'unknown-is-renewed',
-    mistake: 'A renewal without an answer counts as one that was done.',
+    mistake: 'A renewal without an answer counts as done.',
     file: 'src/lease/watchdog.ts',
     search: '        unknown.push(hold)\n',
     replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt)\n',
@@ -175,7 +175,7 @@ export const leases = [
   },
   {
     id: 'retries-pile-up',
-    mistake: 'Each tick of an outage adds one more retry that goes on for ever.',
+    mistake: 'Each tick of an outage adds one more retry that never ends.',
     file: 'src/lease/recheck.ts',
     search: 'const those = all.filter((one) => !this.#due.has(one))',
     replace: 'const those = [...all]',
@@ -184,7 +184,7 @@ export const leases = [
   },
   {
     id: 'fixed-not-looked-at',
-    mistake: 'Nobody notices that the server has lost a fixed lease.',
+    mistake: 'The client does not notice that the server has lost a fixed lease.',
     file: 'src/lease/watchdog.ts',
     search: '    this.#renew(this.#ownTimer, holds.filter(isFixed), 0)\n',
     replace: '    void isFixed\n',
@@ -193,7 +193,7 @@ export const leases = [
   },
   {
     id: 'fixed-renewed',
-    mistake: 'The watchdog renews fixed leases as well.',
+    mistake: 'The watchdog renews fixed leases too.',
     file: 'src/lease/watchdog.ts',
     search: 'this.#renew(this.#ownTimer, holds.filter(isFixed), 0)',
     replace: 'this.#renew(this.#ownTimer, holds.filter(isFixed), this.#ownTimer.leaseMs)',
@@ -202,8 +202,7 @@ export const leases = [
   },
   {
     id: 'suspend-not-heeded',
-    mistake:
-      'After a suspend with Redis out of reach a lease goes on by the clock that stood still.',
+    mistake: 'After a suspend, and without Redis, a lease continues by the clock that stood still.',
     file: 'src/lease/watchdog.ts',
     search: 'this.#endDistrusted(now.monotonic + ANSWER_MS)',
     replace: '',
@@ -221,7 +220,7 @@ export const leases = [
   },
   {
     id: 'proof-revives',
-    mistake: 'A late answer revives a lease whose time had run out.',
+    mistake: 'A late answer revives a lease that has ended.',
     file: 'src/lease/hold.ts',
     search: `    this.loseIfOver()
     this.leaseMs = Math.max(this.leaseMs, leaseMs)`,
@@ -231,7 +230,7 @@ export const leases = [
   },
   {
     id: 'proof-shortens',
-    mistake: 'The answer to an older or shorter request replaces what is known of a lease.',
+    mistake: 'The answer to an older or shorter request replaces the known end of a lease.',
     file: 'src/lease/hold.ts',
     search: '    if (this.#leftOf(proof) <= this.remainingMs()) return\n',
     replace: '',
@@ -240,7 +239,7 @@ export const leases = [
   },
   {
     id: 'dead-grant-handed-out',
-    mistake: 'A grant whose answer came after its lease had run out is handed out.',
+    mistake: 'A grant whose answer came after the end of its lease is returned to the caller.',
     file: 'src/local/holds.ts',
     search: 'if (hold.remainingMs() > 0) {',
     replace: 'if (hold.live) {',
@@ -249,8 +248,7 @@ export const leases = [
   },
   {
     id: 'one-more-ends-others',
-    mistake:
-      'Where several owners may have a lock, one who acquires it ends the holds of the others.',
+    mistake: 'If several owners may hold a lock, an acquisition ends the holds of the others.',
     file: 'src/local/hold-set.ts',
     search: '      if (kind.isShared && hold.kind.isShared) return false\n',
     replace: '',
@@ -259,7 +257,7 @@ export const leases = [
   },
   {
     id: 'renewed-as-others',
-    mistake: 'The leases of a kind that has its own renewal are renewed by that of every lock.',
+    mistake: 'A kind with its own renewal is renewed by the renewal of plain locks.',
     file: 'src/local/server-renewer.ts',
     search: 'const renewal = renewalOf(hold, this.#server)',
     replace: 'const renewal = this.#server',
@@ -268,7 +266,7 @@ export const leases = [
   },
   {
     id: 'no-look-after-reconnect',
-    mistake: 'After a reconnect nobody asks whether the server still has what is held.',
+    mistake: 'After a reconnect, the client does not verify its holds.',
     file: 'src/local/backend.ts',
     search: 'server.onUp(() => this.#watchdog.verifyAll())',
     replace: 'server.onUp(() => {})',
@@ -277,7 +275,8 @@ export const leases = [
   },
   {
     id: 'thread-renews-for-ever',
-    mistake: 'The thread goes on renewing although the main thread has been silent for the limit.',
+    mistake:
+      'The thread continues to renew although the main thread has been silent for the limit.',
     file: 'src/servers/redis/thread/renewal-worker.ts',
     search: '  if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return\n',
     replace: '  if (lastSeen[0] === undefined) return\n',
@@ -287,7 +286,7 @@ export const leases = [
   },
   {
     id: 'held-warning-of-lost',
-    mistake: 'A lease that was lost is warned of as if it were held still.',
+    mistake: 'A warning reports a lost lease as held.',
     file: 'src/lease/held-watch.ts',
     search: '      if (!held.hold.live) continue\n',
     replace: '      if (held.hold.count === 0) continue\n',
@@ -297,7 +296,7 @@ export const leases = [
   {
     id: 'leak-kept-alive',
     mistake:
-      'A lease that the program has dropped is kept in memory by its own hold, and so never found.',
+      'A lease that the program has dropped is never found, because its own hold keeps it in memory.',
     file: 'src/local/local-lease.ts',
     search: '{ sweepLater: () => known.deref()?.sweepLater() }',
     replace: '{ sweepLater: () => (known.deref() ?? kept).sweepLater() }',
@@ -307,7 +306,7 @@ export const leases = [
   },
   {
     id: 'fixed-lease-leaks',
-    mistake: 'A fixed lease that the program has dropped, which ends by itself, is warned of.',
+    mistake: 'A dropped fixed lease causes a warning, although it ends by itself.',
     file: 'src/lease/held-watch.ts',
     search: '!held.hold.live || held.hold.renewMs === 0',
     replace: '!held.hold.live || held.hold.renewMs < 0',

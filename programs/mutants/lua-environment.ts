@@ -27,7 +27,7 @@ class BatchEnvironment extends Environment {
   }
 }
 
-/** The name of the outermost block but one, which stands for the file. */
+/** The name of the second outermost block, because the outermost block is the file. */
 function mistakeOf(block: Block): string {
   return block.parent?.parent === undefined ? block.name : mistakeOf(block.parent)
 }

@@ -30,7 +30,7 @@ const all = Object.values(FOLDERS).flatMap((module) =>
   Object.values(module).map(({ script }): Script => script),
 )
 
-/** What the tests share, also if their file is loaded many times. */
+/** The state that the tests share, even if their file is loaded many times. */
 const SHARED: Record<string, object> = {
   'test/lua/run-script.ts': runScript,
   'test/support/eventually.ts': eventually,

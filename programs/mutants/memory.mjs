@@ -3,12 +3,12 @@ const SEMAPHORES = 'test/memory/semaphores-same-as-redis.test.ts'
 const LATCHES = 'test/memory/latches-same-as-redis.test.ts'
 const STEPS = 'test/memory/same-steps.test.ts'
 
-/** Of the read-write lock, the semaphores and the latch on a server in memory. */
+/** Mistakes with the read-write lock, the semaphores and the latch on a server in memory. */
 export const memory = [
   {
     id: 'memory-writer-keeps-nobody-out',
-    mistake: 'A writer that waits keeps no reader out.',
-    file: 'src/servers/records/read-write.ts',
+    mistake: 'A waiting writer blocks no reader.',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: ': isShut(queue, place, nowMs)',
     replace: ': false',
     test: STEPS,
@@ -17,7 +17,7 @@ export const memory = [
   {
     id: 'memory-reader-keeps-place',
     mistake: 'A reader that has the lock keeps its place in the queue.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: '  if (isLast || member !== client) leaveQueue(queue, place)\n',
     replace: '',
     test: STEPS,
@@ -26,7 +26,7 @@ export const memory = [
   {
     id: 'memory-lost-read-re-entered',
     mistake: 'A reader that lost the lock re-enters it.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search:
       '  dropIfExpired(holds, owner, record.nowMs)\n  if (holds.byOwner[owner] === undefined) return GONE\n',
     replace: '  dropIfExpired(holds, owner, record.nowMs)\n',
@@ -36,7 +36,7 @@ export const memory = [
   {
     id: 'memory-later-write-re-entered',
     mistake: 'A re-entry joins a later hold of the same owner.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: ' || lastToken(record) > token) return GONE',
     replace: ') return GONE',
     test: STEPS,
@@ -45,7 +45,7 @@ export const memory = [
   {
     id: 'memory-release-any-token',
     mistake: 'A release ends a later hold of the same owner.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: "isWriter(owner) && token !== '' && lastToken(record) > token",
     replace: 'isWriter(owner) && lastToken(record) < 0',
     test: STEPS,
@@ -54,7 +54,7 @@ export const memory = [
   {
     id: 'memory-release-raises-count',
     mistake: 'A late release raises the hold count.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: 'hold.holds = Math.min(hold.holds, count)',
     replace: 'hold.holds = count',
     test: STEPS,
@@ -62,8 +62,9 @@ export const memory = [
   },
   {
     id: 'memory-writers-out-of-turn',
-    mistake: 'The caller that asks first is the next to write.',
-    file: 'src/servers/records/read-write.ts',
+    mistake:
+      'The caller that asks first writes next, even if another writer has waited for longer.',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: 'isUpgrade || first === undefined || first.member === place.member',
     replace: 'true || first === undefined',
     test: STEPS,
@@ -71,8 +72,8 @@ export const memory = [
   },
   {
     id: 'memory-writer-in-the-phase',
-    mistake: 'A writer is let in before those who waited to read.',
-    file: 'src/servers/records/read-write.ts',
+    mistake: 'A writer acquires the lock before the readers that waited.',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: 'if (isFree && isNext && queue.phaseEndsAt === 0) return undefined',
     replace: 'if (isFree && isNext) return undefined',
     test: STEPS,
@@ -81,7 +82,7 @@ export const memory = [
   {
     id: 'memory-upgrade-of-what-is-gone',
     mistake: 'An owner that lost the upgradable lock upgrades it.',
-    file: 'src/servers/records/read-write.ts',
+    file: 'src/servers/records/read-write/read-write.ts',
     search: "  if (isUpgrade && holdLeft(holds, beside, nowMs) === 'gone') return GONE\n",
     replace: '',
     test: READ_WRITE,
@@ -89,8 +90,8 @@ export const memory = [
   },
   {
     id: 'memory-no-phase',
-    mistake: 'Those who waited to read while somebody wrote are not let in before the next writer.',
-    file: 'src/servers/records/read-write-turns.ts',
+    mistake: 'Readers that waited during a write do not acquire the lock before the next writer.',
+    file: 'src/servers/records/read-write/read-write-turns.ts',
     search: '    if (wasWritten) queue.phaseEndsAt = nowMs + CLAIM_MS\n',
     replace: '',
     test: STEPS,
@@ -98,8 +99,8 @@ export const memory = [
   },
   {
     id: 'memory-readers-untold',
-    mistake: 'Those who wait to read are not told that they are next.',
-    file: 'src/servers/records/read-write-turns.ts',
+    mistake: 'No message tells waiting readers that they are next.',
+    file: 'src/servers/records/read-write/read-write-turns.ts',
     search: '    publish(record, TURN_OF_READERS)\n',
     replace: '',
     test: STEPS,
@@ -107,8 +108,8 @@ export const memory = [
   },
   {
     id: 'memory-mode-stays-write',
-    mistake: 'The lock stays in write mode when its writer goes on reading.',
-    file: 'src/servers/records/read-write-holds.ts',
+    mistake: 'The lock stays in write mode after its writer continues to read.',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: "  else if (isWriter(owner)) holds.mode = 'read'\n",
     replace: '',
     test: STEPS,
@@ -117,7 +118,7 @@ export const memory = [
   {
     id: 'memory-lease-shortened',
     mistake: 'A shorter lease shortens a longer one.',
-    file: 'src/servers/records/read-write-holds.ts',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: 'hold.endsAt = Math.max(hold.endsAt, now + leaseMs)',
     replace: 'hold.endsAt = now + leaseMs',
     test: READ_WRITE,
@@ -125,8 +126,8 @@ export const memory = [
   },
   {
     id: 'memory-writer-shortened-by-reader',
-    mistake: 'A reader whose lease has ended shortens that of the writer.',
-    file: 'src/servers/records/read-write-holds.ts',
+    mistake: 'A reader whose lease has ended shortens the lease of the writer.',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: 'else if (!hasWriter) holds.endsAt',
     replace: 'else holds.endsAt',
     test: STEPS,
@@ -135,7 +136,7 @@ export const memory = [
   {
     id: 'memory-repeat-raises-count',
     mistake: 'A repeat raises the hold count again.',
-    file: 'src/servers/records/read-write-holds.ts',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: 'hold.holds = Math.max(hold.holds, count)',
     replace: 'hold.holds = holds.byOwner[owner] ? hold.holds + count : count',
     test: READ_WRITE,
@@ -143,8 +144,8 @@ export const memory = [
   },
   {
     id: 'memory-two-upgradable',
-    mistake: 'Two owners may go on to write at once.',
-    file: 'src/servers/records/read-write-holds.ts',
+    mistake: 'Two owners may upgrade at the same time.',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: "isUpgradable(owner) && holdLeft(holds, owner, now) !== 'gone'",
     replace: 'isUpgradable(owner) && now < 0',
     test: STEPS,
@@ -153,7 +154,7 @@ export const memory = [
   {
     id: 'memory-dead-readers-stay',
     mistake: 'Readers whose leases have ended keep the lock.',
-    file: 'src/servers/records/read-write-holds.ts',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: 'else if (now > endsAt) delete holds.byOwner[owner]',
     replace: 'else if (endsAt < 0) delete holds.byOwner[owner]',
     test: STEPS,
@@ -162,7 +163,7 @@ export const memory = [
   {
     id: 'memory-lock-outlives-leases',
     mistake: 'The lock outlives the longest lease.',
-    file: 'src/servers/records/read-write-holds.ts',
+    file: 'src/servers/records/read-write/read-write-holds.ts',
     search: 'holds.endsAt = Math.min(holds.endsAt, longest)',
     replace: 'holds.endsAt = Math.max(holds.endsAt, longest)',
     test: STEPS,
@@ -171,7 +172,7 @@ export const memory = [
   {
     id: 'memory-ids-released-twice',
     mistake: 'Permits that were released by their ids are released again.',
-    file: 'src/servers/records/pool.ts',
+    file: 'src/servers/records/semaphore/pool.ts',
     search:
       '    else if (kept.length < taken.ids.length) pool.taken[owner] = { ...taken, ids: kept }\n',
     replace: '',
@@ -181,7 +182,7 @@ export const memory = [
   {
     id: 'memory-taken-after-return',
     mistake: 'A request that comes after its permits were given back takes them.',
-    file: 'src/servers/records/semaphore.ts',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: "  if (earlier === 'returned') return { kind: 'held', ttlMs: Infinity, seen }\n",
     replace: '',
     test: STEPS,
@@ -190,8 +191,8 @@ export const memory = [
   },
   {
     id: 'memory-acquisition-forgotten',
-    mistake: 'An acquisition is not remembered, so that its repeat takes permits again.',
-    file: 'src/servers/records/semaphore.ts',
+    mistake: 'The server does not remember an acquisition, so a repeat takes permits again.',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: '    stored(record, request, permits)\n',
     replace: '',
     test: SEMAPHORES,
@@ -199,8 +200,8 @@ export const memory = [
   },
   {
     id: 'memory-place-lost-in-silence',
-    mistake: 'A client that falls behind another one leaves that one untold.',
-    file: 'src/servers/records/semaphore.ts',
+    mistake: 'A client that falls behind another client sends that client no message.',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: '  if (wasFirst && isOther) wakeNext(record)\n',
     replace: '',
     test: STEPS,
@@ -208,8 +209,8 @@ export const memory = [
   },
   {
     id: 'memory-returned-to-nothing',
-    mistake: 'Permits that are given back make a deleted semaphore anew.',
-    file: 'src/servers/records/semaphore.ts',
+    mistake: 'Permits that are given back create a deleted semaphore again.',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: "typeof earlier === 'number' && pool.available !== null",
     replace: "typeof earlier === 'number'",
     test: STEPS,
@@ -217,8 +218,8 @@ export const memory = [
   },
   {
     id: 'memory-leaves-in-silence',
-    mistake: 'The first client leaves, and the next one is not told.',
-    file: 'src/servers/records/semaphore.ts',
+    mistake: 'When the first client leaves, the next client receives no message.',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: 'if (isBack || wasFirst) wakeNext',
     replace: 'if (isBack) wakeNext',
     test: STEPS,
@@ -226,8 +227,8 @@ export const memory = [
   },
   {
     id: 'memory-drained-below-zero',
-    mistake: 'To drain takes what is owed, and not what is available.',
-    file: 'src/servers/records/semaphore.ts',
+    mistake: 'A drain of a semaphore with a negative number adds permits.',
+    file: 'src/servers/records/semaphore/semaphore.ts',
     search: 'const drained = Math.max(pool.available ?? 0, 0)\n    if (drained > 0) ',
     replace: 'const drained = pool.available ?? 0\n    ',
     test: STEPS,
@@ -236,7 +237,7 @@ export const memory = [
   {
     id: 'memory-permits-taken-twice',
     mistake: 'A repeat takes permits again.',
-    file: 'src/servers/records/permits.ts',
+    file: 'src/servers/records/semaphore/permits.ts',
     search: '  if (isRepeat) lengthenPermits(pool, owner, endsAt)\n  else takePermits',
     replace: '  takePermits',
     test: SEMAPHORES,
@@ -245,7 +246,7 @@ export const memory = [
   {
     id: 'memory-expired-stay-taken',
     mistake: 'Permits whose leases have ended stay taken.',
-    file: 'src/servers/records/permits.ts',
+    file: 'src/servers/records/semaphore/permits.ts',
     search: '  giveBackExpired(pool, nowMs)\n  if (limit',
     replace: '  if (limit',
     test: SEMAPHORES,
@@ -254,7 +255,7 @@ export const memory = [
   {
     id: 'memory-permits-revived',
     mistake: 'A renewal revives permits whose leases have ended.',
-    file: 'src/servers/records/permits.ts',
+    file: 'src/servers/records/semaphore/permits.ts',
     search: "  if (untilMs <= nowMs) return 'gone'\n",
     replace: '',
     test: SEMAPHORES,
@@ -262,8 +263,8 @@ export const memory = [
   },
   {
     id: 'memory-place-of-the-one-before',
-    mistake: 'The next waiter of a client has the place of the one before.',
-    file: 'src/servers/records/permit-queue.ts',
+    mistake: 'The next waiter of a client gets the place of the waiter before.',
+    file: 'src/servers/records/semaphore/permit-queue.ts',
     search: 'if (first?.client === client && first.sinceUs < sinceUs) {',
     replace: 'if (first?.client === client && first.sinceUs < 0) {',
     test: STEPS,
@@ -271,8 +272,8 @@ export const memory = [
   },
   {
     id: 'memory-place-kept-after-grant',
-    mistake: 'A client that has its permits keeps its place.',
-    file: 'src/servers/records/permit-queue.ts',
+    mistake: 'A client keeps its place after it has acquired its permits.',
+    file: 'src/servers/records/semaphore/permit-queue.ts',
     search: '  if (isLast) removePlace(queue, client)\n  else if (place)',
     replace: '  if (isLast && !place) removePlace(queue, client)\n  else if (place)',
     test: 'test/memory/semaphores.test.ts',
@@ -280,8 +281,8 @@ export const memory = [
   },
   {
     id: 'memory-try-overtakes',
-    mistake: 'A call that does not wait goes before those who wait.',
-    file: 'src/servers/records/permit-queue.ts',
+    mistake: 'A call that does not wait overtakes waiters.',
+    file: 'src/servers/records/semaphore/permit-queue.ts',
     search: "return client !== '' && (",
     replace: "return client === '' || (",
     test: SEMAPHORES,
@@ -289,7 +290,7 @@ export const memory = [
   },
   {
     id: 'memory-count-overwritten',
-    mistake: 'A count that is set is overwritten.',
+    mistake: 'A new count overwrites the count of a closed latch.',
     file: 'src/servers/records/latch.ts',
     search: 'const isOpen = latch.count === 0',
     replace: 'const isOpen = true',
@@ -316,7 +317,7 @@ export const memory = [
   },
   {
     id: 'memory-opens-in-silence',
-    mistake: 'Nobody is told that the latch has opened.',
+    mistake: 'No message reports that the latch has opened.',
     file: 'src/servers/records/latch.ts',
     search: "  record.publish(channelOf(record.rawName), '0')\n",
     replace: '',
@@ -325,7 +326,7 @@ export const memory = [
   },
   {
     id: 'memory-latch-at-zero',
-    mistake: 'A latch that was counted down is not open.',
+    mistake: 'A latch whose count reached zero is not open.',
     file: 'src/servers/records/latch.ts',
     search: '  openLatch(latch)\n  record',
     replace: '  record',
@@ -334,7 +335,7 @@ export const memory = [
   },
   {
     id: 'memory-round-after-the-call',
-    mistake: 'A call that names no round counts in one that began after it.',
+    mistake: 'A call that names no round counts in a round that began after the call.',
     file: 'src/servers/records/latch.ts',
     search: 'latch.setAt > request.askedAt + record',
     replace: 'latch.setAt > request.askedAt + 1e9 + record',

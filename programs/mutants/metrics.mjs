@@ -1,11 +1,11 @@
 const FILL = 'src/observe/metrics/fill.ts'
 const METRICS = 'test/metrics/metrics.test.ts'
 
-/** Metrics that do not tell what is so, or cost more than they are worth. */
+/** Metrics that are wrong, or that cost too much. */
 export const metrics = [
   {
     id: 'metrics-throw-into-locks',
-    mistake: 'What a subscriber of facts throws goes on into the process.',
+    mistake: 'An error of a subscriber of facts reaches the process.',
     file: 'src/observe/facts/subscribe.ts',
     search: '        // Failing telemetry must not break a lock.',
     replace: "        throw new Error('telemetry')",
@@ -14,7 +14,7 @@ export const metrics = [
   },
   {
     id: 'metrics-names-without-end',
-    mistake: 'Names beyond the cap have series of their own.',
+    mistake: 'Names beyond the cap have their own series.',
     file: 'src/observe/facts/name-groups.ts',
     search: 'if (groups.size >= most) {',
     replace: 'if (groups.size >= most * 1_000) {',
@@ -23,7 +23,7 @@ export const metrics = [
   },
   {
     id: 'metrics-no-loss-before',
-    mistake: 'The first loss has no 0 before it, so that Prometheus sees no increase.',
+    mistake: 'The first loss has no 0 before it, so Prometheus sees no increase.',
     file: FILL,
     search: '  for (const kind of KINDS) noLosses({ kind })\n',
     replace: '',
@@ -32,7 +32,7 @@ export const metrics = [
   },
   {
     id: 'metrics-filled-twice',
-    mistake: 'A second call for one registry counts everything once more, or fails.',
+    mistake: 'A second call for one registry counts everything again, or fails.',
     file: 'src/observe/metrics/metrics.ts',
     search: '  if (first !== undefined) first[RUNNING] = running\n',
     replace: '  void first\n',
@@ -41,7 +41,7 @@ export const metrics = [
   },
   {
     id: 'metrics-half-made',
-    mistake: 'A registry that has one of the names keeps the metrics that were made before.',
+    mistake: 'A registry with a metric of the same name keeps the metrics that were already added.',
     file: 'src/observe/metrics/catalogue.ts',
     search: '    remove()\n    throw error',
     replace: '    throw error',
@@ -50,7 +50,7 @@ export const metrics = [
   },
   {
     id: 'metrics-youngest-age',
-    mistake: 'The age of the oldest hold is that of the youngest.',
+    mistake: 'The age of the oldest hold is the age of the youngest hold.',
     file: 'src/observe/facts/under-way.ts',
     search: 'else one.count += 1',
     replace: 'else Object.assign(one, { count: one.count + 1, oldest: secondsSince(since) })',

@@ -2,11 +2,11 @@ const PERMITS = 'test/semaphore/lua/permit-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 const PERMIT_HOLDERS = 'test/semaphore/lua/permit-holders.test.ts'
 
-/** Of the scripts of the semaphore whose permits have leases. */
+/** Mistakes in the scripts of the semaphore with leases. */
 export const permitScripts = [
   {
     id: 'deletion-repeated',
-    mistake: 'A repeated deletion deletes what was set since.',
+    mistake: 'A repeated deletion deletes a later number.',
     file: 'lua/permits/set.lua',
     search: 'if done then',
     replace: 'if false then',
@@ -15,7 +15,7 @@ export const permitScripts = [
   },
   {
     id: 'set-late',
-    mistake: 'A change that comes too late is done.',
+    mistake: 'A change that comes too late is carried out.',
     file: 'lua/permits/set.lua',
     search: 'isLate(notAfterUs)',
     replace: 'false',
@@ -24,7 +24,7 @@ export const permitScripts = [
   },
   {
     id: 'try-set-overwrites',
-    mistake: 'A number that is set is overwritten by try-set.',
+    mistake: 'try-set overwrites an existing number.',
     file: 'lua/permits/set.lua',
     search: "how == 'try-set' and isSet",
     replace: 'false',
@@ -33,7 +33,7 @@ export const permitScripts = [
   },
   {
     id: 'kind-ends-while-try-set',
-    mistake: 'The note of the kind ends although the semaphore is set again and again.',
+    mistake: 'The note of the kind expires although the number is set again and again.',
     file: 'lua/permits/set.lua',
     search: '  keepKind(keys.kind)\n',
     replace: '',
@@ -42,7 +42,7 @@ export const permitScripts = [
   },
   {
     id: 'try-set-not-remembered',
-    mistake: 'A try-set that changed nothing sets the number when it is repeated.',
+    mistake: 'A repeat of a try-set that changed nothing sets the number.',
     file: 'lua/permits/set.lua',
     search: "  redis.call('SET', keys.request, 0, 'PX', keptMs)\n",
     replace: '',
@@ -60,7 +60,7 @@ export const permitScripts = [
   },
   {
     id: 'deletion-not-remembered',
-    mistake: 'A deletion is not remembered, so that its repeat deletes what was set since.',
+    mistake: 'The server does not remember a deletion, so a repeat deletes a later number.',
     file: 'lua/permits/set.lua',
     search: "  redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)\n",
     replace: '',
@@ -69,7 +69,7 @@ export const permitScripts = [
   },
   {
     id: 'deletion-untold-to-next',
-    mistake: 'The next client is not told that the semaphore was deleted.',
+    mistake: 'The next client receives no message when the semaphore is deleted.',
     file: 'lua/permits/set.lua',
     search: '    redis.call(publish, tickets, first)\n',
     replace: '',
@@ -96,7 +96,7 @@ export const permitScripts = [
   },
   {
     id: 'set-forgets-those-taken',
-    mistake: 'A number that is set does not count the permits that are taken.',
+    mistake: 'A new number does not count the acquired permits.',
     file: 'lua/permits/set.lua',
     search: 'local by, result = permits - available - taken, 1',
     replace: 'local by, result = permits - available + taken, 1',
@@ -105,7 +105,7 @@ export const permitScripts = [
   },
   {
     id: 'drain-makes-a-number',
-    mistake: 'To drain a semaphore that nobody has set leaves its expired permits.',
+    mistake: 'A drain of a semaphore without a number leaves its expired permits.',
     file: 'lua/permits/set.lua',
     search: "if isSet or expired > 0 or how ~= 'drain' then",
     replace: "if expired > 0 or how ~= 'drain' then",
@@ -114,7 +114,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-lost-by-drain',
-    mistake: 'Permits that have expired are lost if the number is gone.',
+    mistake: 'Expired permits are lost if the number is missing.',
     file: 'lua/permits/set.lua',
     search: 'if isSet or expired > 0',
     replace: 'if isSet',
@@ -123,7 +123,7 @@ export const permitScripts = [
   },
   {
     id: 'set-notes-no-kind-of-its-own',
-    mistake: 'A semaphore that was set does not note its kind.',
+    mistake: 'A new number does not store its kind.',
     file: 'lua/permits/set.lua',
     search: "  noteKind(keys.kind, 'permits')\n",
     replace: '',
@@ -132,7 +132,7 @@ export const permitScripts = [
   },
   {
     id: 'set-not-remembered',
-    mistake: 'A change is not remembered, so that its repeat changes the number again.',
+    mistake: 'The server does not remember a change, so a repeat changes the number again.',
     file: 'lua/permits/set.lua',
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
@@ -141,7 +141,7 @@ export const permitScripts = [
   },
   {
     id: 'set-not-told-to-redisson',
-    mistake: 'Clients of Redisson are not told of permits that were added.',
+    mistake: 'Clients of Redisson receive no message about added permits.',
     file: 'lua/permits/set.lua',
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
@@ -150,7 +150,7 @@ export const permitScripts = [
   },
   {
     id: 'never-enough-untold',
-    mistake: 'A client that wants more permits than there will be is not told to ask.',
+    mistake: 'A client that wants more permits than exist receives no message to ask again.',
     file: 'lua/permits/set.lua',
     search: 'if first and (wanted <= available or wanted > available + taken) then',
     replace: 'if first and (wanted <= available or wanted > available - taken) then',
@@ -159,7 +159,7 @@ export const permitScripts = [
   },
   {
     id: 'leaving-client-stays',
-    mistake: 'A client in which nobody waits any more keeps its place.',
+    mistake: 'A client without waiters keeps its place.',
     file: 'lua/permits/release.lua',
     search: '  waitsNoMore(keys, client)\n',
     replace: '',
@@ -168,7 +168,7 @@ export const permitScripts = [
   },
   {
     id: 'permits-not-told-to-redisson',
-    mistake: 'Clients of Redisson are not told of a release.',
+    mistake: 'Clients of Redisson receive no message about a release.',
     file: 'lua/permits/release.lua',
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
@@ -177,7 +177,7 @@ export const permitScripts = [
   },
   {
     id: 'permits-tell-nobody',
-    mistake: 'The next client is not told of a release.',
+    mistake: 'The next client receives no message about a release.',
     file: 'lua/permits/release.lua',
     search: 'tellNext(keys, publish, tickets, available)\n',
     replace: '',
@@ -186,7 +186,8 @@ export const permitScripts = [
   },
   {
     id: 'ids-not-remembered',
-    mistake: 'A release by ids is not remembered, so that its repeat says that it found nothing.',
+    mistake:
+      'The server does not remember a release by ids, so a repeat reports that it found nothing.',
     file: 'lua/permits/release-ids.lua',
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
@@ -213,7 +214,7 @@ export const permitScripts = [
   },
   {
     id: 'renewal-says-too-little',
-    mistake: 'A renewal does not say how long the longer lease goes on.',
+    mistake: 'A renewal does not report the rest of a longer lease.',
     file: 'lua/permits/renew.lua',
     search: 'return math.max(untilMs - nowMs, tonumber(leaseMs))',
     replace: 'return math.min(untilMs - nowMs, tonumber(leaseMs))',
@@ -222,7 +223,7 @@ export const permitScripts = [
   },
   {
     id: 'permits-acquired-late',
-    mistake: 'Permits are taken by a request that comes too late.',
+    mistake: 'A request that comes too late takes permits.',
     file: 'lua/permits/acquire.lua',
     search: 'isLate(notAfterUs)',
     replace: 'false',
@@ -240,7 +241,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-not-told-to-redisson',
-    mistake: 'Clients of Redisson are not told of permits whose leases have ended.',
+    mistake: 'Clients of Redisson receive no message about expired permits.',
     file: 'lua/permits/acquire.lua',
     search: '    tellOthers(publish, channel, available)\n',
     replace: '',
@@ -249,7 +250,7 @@ export const permitScripts = [
   },
   {
     id: 'grant-tells-nobody',
-    mistake: 'The next client is never told by another one.',
+    mistake: 'A client that acquires permits never wakes the next client.',
     file: 'lua/permits/acquire.lua',
     search: '  tellNext(keys, publish, tickets, available, but)\n',
     replace: '',
@@ -258,7 +259,7 @@ export const permitScripts = [
   },
   {
     id: 'waits-for-nothing-set',
-    mistake: 'A client is refused, and does not wait, at a semaphore that was set to no permits.',
+    mistake: 'A client does not wait for a semaphore whose number is zero, but is refused.',
     file: 'lua/permits/acquire.lua',
     search: ' and available + taken > 0',
     replace: '',
@@ -285,7 +286,7 @@ export const permitScripts = [
   },
   {
     id: 'asks-when-first-is-dead',
-    mistake: 'The first client asks when it would be dead itself, and not when a lease ends.',
+    mistake: 'The first client asks at the end of its own place, and not at the end of a lease.',
     file: 'lua/permits/acquire.lua',
     search: ' and first ~= client',
     replace: '',
@@ -294,7 +295,7 @@ export const permitScripts = [
   },
   {
     id: 'next-one-untold-by-waiter',
-    mistake: 'A client that is not next does not tell the next one of free permits.',
+    mistake: 'A client that is not next does not wake the next client when permits are free.',
     file: 'lua/permits/acquire.lua',
     search: '    tell(client)\n',
     replace: '',
@@ -303,7 +304,7 @@ export const permitScripts = [
   },
   {
     id: 'asks-at-once-again',
-    mistake: 'A client is told to ask again at once, and not when the first lease ends.',
+    mistake: 'A client must ask again at once, and not at the end of the first lease.',
     file: 'lua/permits/acquire.lua',
     search: 'local ttlMs = endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1',
     replace: 'local ttlMs = endMs < FOREVER and math.min(endMs - nowInMs(), 0) or -1',
@@ -312,7 +313,7 @@ export const permitScripts = [
   },
   {
     id: 'permits-without-counter',
-    mistake: 'The token of an acquisition is not written down.',
+    mistake: 'The token of an acquisition is not stored.',
     file: 'lua/permits/acquire.lua',
     search: 'setCounter(keys.counter, token, counterMs, leaseMs)\n',
     replace: '',
@@ -321,7 +322,7 @@ export const permitScripts = [
   },
   {
     id: 'permits-not-noted',
-    mistake: 'An acquisition does not note its permits.',
+    mistake: 'An acquisition does not store its permits.',
     file: 'lua/permits/acquire.lua',
     search: 'take(keys, owner, nowInMs() + leaseMs, isRepeat)\n',
     replace: '',
@@ -330,7 +331,7 @@ export const permitScripts = [
   },
   {
     id: 'acquired-without-note',
-    mistake: 'An acquisition does not note its owner.',
+    mistake: 'An acquisition does not store its owner.',
     file: 'lua/permits/acquire.lua',
     search: '  addHolder(keys, owner, leaseMs, taken + permits)\n',
     replace: '',
@@ -348,7 +349,8 @@ export const permitScripts = [
   },
   {
     id: 'granted-client-keeps-place',
-    mistake: 'A client that has its permits keeps its place, and the others wait behind it.',
+    mistake:
+      'A client keeps its place after it has acquired its permits, and the others wait behind it.',
     file: 'lua/permits/acquire.lua',
     search: '  wentOn(keys, client, isLast, aliveMs)\nend\n',
     replace: 'end\n',
@@ -357,7 +359,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-stay-noted',
-    mistake: 'Permits whose leases have ended stay noted, and are given back again.',
+    mistake: 'Expired permits stay stored, and are given back again.',
     file: 'lua/parts/permits.lua',
     search: "    redis.call('ZREM', keys.timeouts, unpack(ids))\n",
     replace: '',
@@ -375,7 +377,7 @@ export const permitScripts = [
   },
   {
     id: 'renewal-shortens-permits',
-    mistake: 'A second request for permits sets their leases, also if that is shorter.',
+    mistake: 'A second request for permits replaces their leases, even by a shorter lease.',
     file: 'lua/parts/permits.lua',
     search: 'if only then',
     replace: 'if false then',
@@ -402,7 +404,7 @@ export const permitScripts = [
   },
   {
     id: 'two-deletions-remembered',
-    mistake: 'A repeated deletion is told the number of keys.',
+    mistake: 'A repeated deletion returns another number of keys.',
     file: 'lua/permits/set.lua',
     search: "redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)",
     replace: "redis.call('SET', keys.request, math.max(deleted, 1), 'PX', keptMs)",
@@ -411,7 +413,7 @@ export const permitScripts = [
   },
   {
     id: 'drain-notes-kind',
-    mistake: 'To drain a number of another client notes that it is ours.',
+    mistake: 'A drain stores its kind for a number of another library.',
     file: 'lua/permits/set.lua',
     search: "if how ~= 'drain'",
     replace: 'if true',
@@ -420,7 +422,7 @@ export const permitScripts = [
   },
   {
     id: 'each-change-told',
-    mistake: 'Clients of Redisson are told of each change, even if nothing was added.',
+    mistake: 'Clients of Redisson receive a message about each change, even if nothing was added.',
     file: 'lua/permits/set.lua',
     search: 'by > 0 or expired > 0',
     replace: 'true',
@@ -429,7 +431,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-not-told-by-change',
-    mistake: 'Clients of Redisson are not told of expired permits that a change has found.',
+    mistake: 'A change that finds expired permits sends no message to clients of Redisson.',
     file: 'lua/permits/set.lua',
     search: 'if by > 0 or expired > 0',
     replace: 'if by > 0',
@@ -438,7 +440,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-subtracted-by-release',
-    mistake: 'A release tells a number without the permits whose leases have ended.',
+    mistake: 'The message of a release has a number without the expired permits.',
     file: 'lua/permits/release.lua',
     search: 'available = available + expired',
     replace: 'available = available - expired',
@@ -447,7 +449,7 @@ export const permitScripts = [
   },
   {
     id: 'empty-release-told',
-    mistake: 'Clients of Redisson are told of a release that gave nothing back.',
+    mistake: 'Clients of Redisson receive a message about a release that gave nothing back.',
     file: 'lua/permits/release.lua',
     search: 'expired + freed > 0',
     replace: 'true',
@@ -456,7 +458,7 @@ export const permitScripts = [
   },
   {
     id: 'release-by-ids-untold',
-    mistake: 'The next client is not told of permits that were released by their ids.',
+    mistake: 'The next client receives no message about permits that were released by their ids.',
     file: 'lua/permits/release-ids.lua',
     search: 'expired + freed > 0',
     replace: 'false',
@@ -465,7 +467,7 @@ export const permitScripts = [
   },
   {
     id: 'empty-release-by-ids-told',
-    mistake: 'A release by ids that released nothing is told.',
+    mistake: 'A release by ids that released nothing sends a message.',
     file: 'lua/permits/release-ids.lua',
     search: 'expired + freed > 0',
     replace: 'true',
@@ -474,7 +476,7 @@ export const permitScripts = [
   },
   {
     id: 'expired-subtracted-by-ids',
-    mistake: 'A release by ids tells a number without the permits whose leases have ended.',
+    mistake: 'The message of a release by ids has a number without the expired permits.',
     file: 'lua/permits/release-ids.lua',
     search: 'available = available + expired',
     replace: 'available = available - expired',

@@ -8,11 +8,11 @@ const WHO = 'test/semaphore/who-has-permits.test.ts'
 const LIMIT = 'test/semaphore/limit.test.ts'
 const TAKEN = 'test/semaphore/taken-away.test.ts'
 
-/** Of the semaphore whose permits have leases. */
+/** Mistakes with the semaphore with leases. */
 export const permits = [
   {
     id: 'permits-of-the-dead',
-    mistake: 'Permits whose lease is over are not available again.',
+    mistake: 'Permits are not available again after the end of their lease.',
     file: 'lua/parts/permits.lua',
     search: "redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())",
     replace: '0',
@@ -21,7 +21,7 @@ export const permits = [
   },
   {
     id: 'permits-taken-twice',
-    mistake: 'A request that is sent again takes permits again.',
+    mistake: 'A repeated request takes permits again.',
     file: 'lua/permits/acquire.lua',
     search: 'and takenBy(keys, owner) > 0',
     replace: 'and false',
@@ -30,7 +30,7 @@ export const permits = [
   },
   {
     id: 'permits-released-twice',
-    mistake: 'A release counts what its owner has no more.',
+    mistake: 'A release counts permits that its owner no longer has.',
     file: 'lua/permits/release.lua',
     search: "freed + redis.call('ZREM', keys.timeouts, unpack(ids))",
     replace: "freed + #ids + 0 * redis.call('ZREM', keys.timeouts, unpack(ids))",
@@ -39,7 +39,7 @@ export const permits = [
   },
   {
     id: 'permits-overtaken',
-    mistake: 'Who wants fewer permits goes before who has waited for longer.',
+    mistake: 'A request for fewer permits overtakes a client that has waited for longer.',
     file: 'lua/permits/acquire.lua',
     search: 'if not isNext(keys, client, sinceUs) or permits > available then',
     replace: 'if permits > available then',
@@ -48,7 +48,8 @@ export const permits = [
   },
   {
     id: 'place-of-the-one-before',
-    mistake: 'The next one of a client has the place of the one before, who had waited for longer.',
+    mistake:
+      'The next waiter of a client gets the place of an earlier waiter, which had waited for longer.',
     file: 'lua/parts/waiting-clients.lua',
     search: 'if first == client and firstUs - sinceUs < 0 then',
     replace: 'if false then',
@@ -57,7 +58,7 @@ export const permits = [
   },
   {
     id: 'head-leaves-in-silence',
-    mistake: 'When the first who waits gives up the next one is not told.',
+    mistake: 'When the first waiter gives up, the next waiter receives no message.',
     file: 'lua/permits/release.lua',
     search: "\ntellNext(keys, publish, tickets, available)\nreturn { owner ~= ''",
     replace:
@@ -67,7 +68,8 @@ export const permits = [
   },
   {
     id: 'waits-for-too-many',
-    mistake: 'Who wants more permits than there are waits for ever, and all behind it.',
+    mistake:
+      'A request for more permits than exist waits forever, and blocks all waiters behind it.',
     file: 'lua/permits/acquire.lua',
     search: 'if isSet and available + taken > 0 and permits > available + taken then',
     replace: 'if false then',
@@ -76,7 +78,7 @@ export const permits = [
   },
   {
     id: 'drains-a-debt',
-    mistake: 'To drain a semaphore with fewer permits than none wipes out what is owed.',
+    mistake: 'A drain of a semaphore with a negative number adds permits.',
     file: 'lua/permits/set.lua',
     search: 'result = math.max(available, 0)',
     replace: 'result = available',
@@ -85,7 +87,7 @@ export const permits = [
   },
   {
     id: 'adds-twice',
-    mistake: 'Permits that are added by a request that is sent again are added again.',
+    mistake: 'A repeated request adds its permits again.',
     file: 'lua/permits/set.lua',
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done = false',
@@ -94,7 +96,7 @@ export const permits = [
   },
   {
     id: 'raise-wakes-nobody',
-    mistake: 'Who waits is not told of permits that are added.',
+    mistake: 'A waiter receives no message about added permits.',
     file: 'lua/permits/set.lua',
     search: 'if first and (wanted <= available or',
     replace: 'if first and (',
@@ -103,7 +105,7 @@ export const permits = [
   },
   {
     id: 'permits-revived',
-    mistake: 'A renewal brings permits back whose lease is over.',
+    mistake: 'A renewal revives permits whose lease has ended.',
     file: 'lua/permits/renew.lua',
     search: 'or untilMs <= nowMs then',
     replace: 'then',
@@ -112,7 +114,7 @@ export const permits = [
   },
   {
     id: 'partly-taken-renewed',
-    mistake: 'Who has lost one of its permits goes on with the others.',
+    mistake: 'A holder that has lost one of its permits keeps the others.',
     file: 'lua/permits/renew.lua',
     search: 'if taken < permitsOf(owner) or',
     replace: 'if taken == 0 or',
@@ -121,7 +123,8 @@ export const permits = [
   },
   {
     id: 'looks-too-late',
-    mistake: 'Who waits for permits of one who died looks when it would have looked anyway.',
+    mistake:
+      'A waiter does not look when the lease of a dead holder ends, but only at its usual time.',
     file: 'lua/permits/acquire.lua',
     search: 'local ttlMs = endMs < FOREVER and',
     replace: 'local ttlMs = false and',
@@ -130,8 +133,7 @@ export const permits = [
   },
   {
     id: 'place-of-nobody',
-    mistake:
-      'The place of a client in which nobody waits any more keeps others out for three seconds.',
+    mistake: 'The place of a client without waiters blocks others for three seconds.',
     file: 'src/locks/semaphore/permit-verbs.ts',
     search: 'if (this.#hasPlace && isLast()) remote.stopWaiting(isLast)',
     replace: '',
@@ -140,7 +142,7 @@ export const permits = [
   },
   {
     id: 'waits-for-the-message',
-    mistake: 'Who waits for permits does not look again when no message comes.',
+    mistake: 'A waiter for permits does not look again without a message.',
     file: 'src/locks/semaphore/permit-verbs.ts',
     search: 'const ASK_AGAIN_MS = 1_000',
     replace: 'const ASK_AGAIN_MS = 60_000',
@@ -149,7 +151,7 @@ export const permits = [
   },
   {
     id: 'all-holds-looked-through',
-    mistake: 'Each permit that is acquired is compared with all that the client has.',
+    mistake: 'Each new permit is compared with all permits of its client.',
     file: 'src/local/holds.ts',
     search: 'if (!this.isEmpty && !hold.kind.isCounted) {',
     replace: 'if (!this.isEmpty) {',
@@ -158,7 +160,7 @@ export const permits = [
   },
   {
     id: 'holder-kept-after-release',
-    mistake: 'A release leaves the note of who had the permits.',
+    mistake: 'A release leaves the note about the holder of the permits.',
     file: 'lua/permits/release.lua',
     search: "  redis.pcall('HDEL', keys.holders, head)\n",
     replace: '',
@@ -167,7 +169,7 @@ export const permits = [
   },
   {
     id: 'holder-kept-after-its-lease',
-    mistake: 'Permits whose lease has ended leave the note of who had them.',
+    mistake: 'Expired permits leave the note about their holder.',
     file: 'lua/parts/permits.lua',
     search: "    redis.pcall('HDEL', keys.holders, unpack(ids))\n",
     replace: '',
@@ -185,7 +187,7 @@ export const permits = [
   },
   {
     id: 'holders-end-before-leases',
-    mistake: 'A short lease ends the notes of longer ones.',
+    mistake: 'A short lease makes the notes about longer leases expire.',
     file: 'lua/parts/permit-holders.lua',
     search: 'if leftMs ~= -2 and leftMs - leaseMs < MORE_MS then',
     replace: 'if leftMs ~= -2 then',
@@ -194,7 +196,7 @@ export const permits = [
   },
   {
     id: 'other-kind-let-in',
-    mistake: 'A latch and a semaphore of one name share a number.',
+    mistake: 'A latch and a semaphore with the same name share a number.',
     file: 'lua/parts/kind.lua',
     search: 'if noted and noted ~= own and OTHER_KIND[noted] then',
     replace: 'if false then',
@@ -203,7 +205,7 @@ export const permits = [
   },
   {
     id: 'kind-of-a-lost-number',
-    mistake: 'A note refuses a name whose number is gone.',
+    mistake: 'A note refuses a name whose number is missing.',
     file: 'lua/parts/kind.lua',
     search: "local noted = text and redis.call('GET', kind)",
     replace: "local noted = redis.call('GET', kind)",
@@ -221,7 +223,7 @@ export const permits = [
   },
   {
     id: 'limit-forgets-those-taken',
-    mistake: 'A number that is set anew does not count the permits that are taken.',
+    mistake: 'A number that is set again does not count the acquired permits.',
     file: 'lua/permits/acquire.lua',
     search: 'available, isSet, isMore = limit - taken, true, true',
     replace: 'available, isSet, isMore = limit, true, true',
@@ -230,7 +232,7 @@ export const permits = [
   },
   {
     id: 'released-by-id-twice',
-    mistake: 'A release by ids that is sent again is told as one that found nothing.',
+    mistake: 'A repeated release by ids reports that it found nothing.',
     file: 'lua/permits/release-ids.lua',
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done = false',
@@ -239,7 +241,7 @@ export const permits = [
   },
   {
     id: 'unset-not-warned-of',
-    mistake: 'A call that waits for a semaphore without permits says nothing.',
+    mistake: 'A call that waits for a semaphore without a number causes no warning.',
     file: 'src/locks/semaphore/permit-sights.ts',
     search: 'if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)',
     replace: 'if (!this.#last.seen.isSet) return',
@@ -248,7 +250,7 @@ export const permits = [
   },
   {
     id: 'age-of-the-first-look',
-    mistake: 'The error at the end of a wait has ages from when it began.',
+    mistake: 'The error at the end of a wait has the ages from the start of the wait.',
     file: 'src/locks/semaphore/permit-sights.ts',
     search: 'ageMs: Math.round(ageMs + agoMs),',
     replace: 'ageMs: Math.round(ageMs),',
@@ -257,7 +259,7 @@ export const permits = [
   },
   {
     id: 'others-asked-about-again',
-    mistake: 'A call that waits asks once a second who has the permits.',
+    mistake: 'A waiting call asks once a second for the identity of each holder.',
     file: 'src/local/clients.ts',
     search: '    this.#askedAt.set(client, this.#clock.monotonic())\n',
     replace: '',
@@ -266,7 +268,7 @@ export const permits = [
   },
   {
     id: 'other-limit-not-warned-of',
-    mistake: 'Another number of permits in Redis than the option is not told.',
+    mistake: 'No warning reports that the number in Redis differs from the option `permits`.',
     file: 'src/locks/semaphore/permit-verbs.ts',
     search: 'this.#client.warnings.differs(this.#semaphore, inAll, limit)',
     replace: '',
@@ -276,7 +278,7 @@ export const permits = [
   {
     id: 'own-holder-not-told',
     mistake:
-      'Who has permits that its own client releases by their ids finds out at the next renewal.',
+      'A holder whose permits its own client releases by ids learns this only at the next renewal.',
     file: 'src/locks/semaphore/permit-requests.ts',
     search:
       "    this.#lose(isOfThem, 'release() of the semaphore took permits away by their ids')\n",

@@ -4,7 +4,7 @@ const MASTERS = 'test/quorum/lua/master-scripts.test.ts'
 export const quorum = [
   {
     id: 'half-is-enough',
-    mistake: 'Less than a majority of the masters elects a holder.',
+    mistake: 'Fewer masters than a majority elect a holder.',
     file: 'src/servers/quorum/majority.ts',
     search: 'this.majority = Math.floor(all / 2) + 1',
     replace: 'this.majority = Math.max(1, Math.floor(all / 2))',
@@ -13,7 +13,7 @@ export const quorum = [
   },
   {
     id: 'no-agreement',
-    mistake: 'A holder goes on before a majority knows its token.',
+    mistake: 'A holder continues before a majority knows its token.',
     file: 'src/servers/quorum/token-agreement.ts',
     search: 'if (known >= majority || confirming',
     replace: 'if (known > 0 || confirming',
@@ -31,7 +31,7 @@ export const quorum = [
   },
   {
     id: 'agree-for-anybody',
-    mistake: "A master takes over a token although the lock is not its owner's there any more.",
+    mistake: 'A master accepts a token although its owner no longer has the lock there.',
     file: 'lua/quorum/agree.lua',
     search: `if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
@@ -43,7 +43,7 @@ end
   },
   {
     id: 'votes-not-given-back',
-    mistake: 'An attempt that came to nothing leaves its votes with the masters that gave them.',
+    mistake: 'A failed attempt leaves its votes with the masters.',
     file: 'src/servers/quorum/acquire.ts',
     search: '    if (held.split !== undefined) this.abandon(owner)\n',
     replace: '',
@@ -52,8 +52,8 @@ end
   },
   {
     id: 'late-votes-kept',
-    mistake: 'A vote whose answer comes after the attempt was given up stays.',
-    file: 'src/servers/quorum/attempts.ts',
+    mistake: 'A vote stays if its answer comes after the attempt was given up.',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'if (endedAtMs >= doubtUntilMs) return',
     replace: 'if (endedAtMs >= 0) return',
     test: 'test/quorum/attempts.test.ts',
@@ -72,7 +72,7 @@ end
     id: 'overtaken-release-not-repeated',
     mistake:
       'A release is not sent again although an acquisition of the same owner id was sent after it.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'if (isOvertaken) this.#free(',
     replace: 'if (false) this.#free(',
     test: 'test/quorum/attempts.test.ts',
@@ -81,7 +81,7 @@ end
   {
     id: 'reply-before-the-call-returns',
     mistake: 'A release at a master that is down fails before the call returns.',
-    file: 'src/servers/quorum/attempts.ts',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: 'else queueMicrotask(() => reply.failed(whyDown))',
     replace: 'else reply.failed(whyDown)',
     test: 'test/quorum/attempts.test.ts',
@@ -89,7 +89,7 @@ end
   },
   {
     id: 'unheard-vote-kept-on-refusal',
-    mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
+    mistake: 'If a majority refuses finally, a vote without an answer is not released.',
     file: 'src/servers/quorum/acquire.ts',
     search: '      if (isFinal) this.abandon(owner)\n',
     replace: '',
@@ -98,7 +98,7 @@ end
   },
   {
     id: 'release-told-once',
-    mistake: 'A release that one master did not hear is not told it again.',
+    mistake: 'A release that did not reach a master is not repeated there.',
     file: 'src/servers/pending-releases.ts',
     search: 'if (this.#open.delete(one) && !isOver) this.#open.add(one)',
     replace: 'this.#open.delete(one)',
@@ -108,8 +108,8 @@ end
   {
     id: 'released-twice-over',
     mistake:
-      'A release that no majority confirmed is repeated by its caller, and in the background.',
-    file: 'src/servers/quorum/attempts.ts',
+      'A release without a confirmation is repeated by its caller and also in the background.',
+    file: 'src/servers/quorum/master/attempts.ts',
     search: '    attempt.endings -= 1\n',
     replace: '    attempt.endings -= 1\n    attempt.abandoned ??= keys\n',
     test: 'test/quorum/abandoned-names.test.ts',
@@ -117,8 +117,7 @@ end
   },
   {
     id: 'look-frees-valid-hold',
-    mistake:
-      'A look of which the holder does not hear frees what too few masters have of a hold that is valid.',
+    mistake: 'A look without a listener releases a valid hold on too few masters.',
     file: 'src/servers/quorum/quorum.ts',
     search: 'void this.#renew(leases, 0, callMs, () => {})',
     replace: 'void this.renew(leases, 0, callMs)',
@@ -136,7 +135,7 @@ end
   },
   {
     id: 'mark-of-another',
-    mistake: 'A master votes by a mark that was written for another process or for its old master.',
+    mistake: 'A master votes because of a mark for another process or for its old master.',
     file: 'lua/parts/acquire.lua',
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not replId or longest - vote.longestMs < 0 then',
@@ -145,7 +144,7 @@ end
   },
   {
     id: 'longer-lease-not-told',
-    mistake: 'A master votes for a lease that is longer than any that it would rest for.',
+    mistake: 'A master votes for a lease that is longer than its rest.',
     file: 'lua/parts/acquire.lua',
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not isSame then',
@@ -154,7 +153,7 @@ end
   },
   {
     id: 'disk-of-replica-trusted',
-    mistake: 'A replica that took over counts as one that wrote down all that it ever said.',
+    mistake: 'A replica that took over counts as a master that wrote all its answers to disk.',
     file: 'lua/quorum/enrol.lua',
     search: 'durable = durable and isAlone()\n',
     replace: '',
@@ -163,7 +162,7 @@ end
   },
   {
     id: 'used-masters-are-new',
-    mistake: 'A deployment counts as new although a master of it has a mark.',
+    mistake: 'A deployment counts as new although one of its masters has a mark.',
     file: 'lua/quorum/claim.lua',
     search: `elseif not isClaim(mark, ownId) or deployment ~= '' and mark.deployment ~= deployment then
   return { 'known' }
@@ -174,7 +173,7 @@ end
   },
   {
     id: 'claim-votes',
-    mistake: 'A master that is claimed for a new deployment votes before all are claimed.',
+    mistake: 'A claimed master of a new deployment votes before all masters are claimed.',
     file: 'lua/quorum/claim.lua',
     search: 'serverTimeUs() + restMs * 1000',
     replace: 'serverTimeUs()',
@@ -183,7 +182,7 @@ end
   },
   {
     id: 'founds-without-all',
-    mistake: 'A deployment is founded although one master was not claimed for it.',
+    mistake: 'A deployment is founded although one master was not claimed.',
     file: 'src/servers/quorum/founding.ts',
     search: 'if (claims.includes(null) || ',
     replace: 'if (claims.every((claim) => claim === null) || ',
@@ -193,7 +192,7 @@ end
   {
     id: 'founds-what-it-knows',
     mistake:
-      'A client that has had a vote of masters founds a deployment over them when all were emptied.',
+      'A client that has had votes founds a deployment again after all masters were emptied.',
     file: 'src/servers/quorum/founding.ts',
     search: '    if (this.#nodes.some(isUsed)) return Promise.resolve(false)\n',
     replace: '',
@@ -202,7 +201,7 @@ end
   },
   {
     id: 'founds-an-older-claim',
-    mistake: 'A master that was emptied and claimed again votes by the claim that it lost.',
+    mistake: 'A master that was emptied and claimed again votes because of the lost claim.',
     file: 'lua/quorum/found.lua',
     search: 'tonumber(mark.sinceUs) ~= sinceUs or ',
     replace: '',
@@ -211,7 +210,7 @@ end
   },
   {
     id: 'founds-late',
-    mistake: 'A deployment is founded when masters of it may vote by themselves already.',
+    mistake: 'A deployment is founded when its masters may already vote by themselves.',
     file: 'lua/quorum/found.lua',
     search: 'sinceUs - serverTimeUs() < restMs * 500',
     replace: 'sinceUs - serverTimeUs() < 0',
@@ -220,7 +219,7 @@ end
   },
   {
     id: 'newer-mark-overwritten',
-    mistake: 'The mark of a newer version, which this one cannot read, is written over.',
+    mistake: 'The mark of a newer version is overwritten, although this version cannot read it.',
     file: 'lua/quorum/enrol.lua',
     search: 'if refusal then',
     replace: 'if false then',
@@ -229,7 +228,7 @@ end
   },
   {
     id: 'renewed-by-one',
-    mistake: 'A lease goes on as long as one master renews it.',
+    mistake: 'A lease continues as long as one master renews it.',
     file: 'src/servers/quorum/majority.ts',
     search:
       '    if (remaining.length >= this.majority) {\n      return remaining.sort((a, b) => b - a)[this.majority - 1] as number',
@@ -240,7 +239,7 @@ end
   },
   {
     id: 'best-lease-counts',
-    mistake: 'Of a renewed lease the longest that any master has counts.',
+    mistake: 'A renewed lease counts as long as its longest lease on any master.',
     file: 'src/servers/quorum/majority.ts',
     search: 'return remaining.sort((a, b) => b - a)[this.majority - 1] as number',
     replace: 'return remaining.sort((a, b) => b - a)[0] as number',
@@ -258,7 +257,7 @@ end
   },
   {
     id: 'late-restore-runs',
-    mistake: 'A lock is given back to a master by a request that comes after the hold is over.',
+    mistake: 'A late request restores a lock at a master after the hold has ended.',
     file: 'lua/quorum/restore.lua',
     search: 'if isLate(notAfterUs) then',
     replace: 'if isLate(notAfterUs) and false then',
@@ -267,7 +266,7 @@ end
   },
   {
     id: 'force-is-repaired',
-    mistake: 'A holder from whom the lock was taken by force gives it back to itself.',
+    mistake: 'A holder restores a lock that was taken from it by force.',
     file: 'lua/quorum/restore.lua',
     search: `if redis.call('HEXISTS', forced, owner) == 1 then
   return { 'gone' }
@@ -279,7 +278,7 @@ end
   },
   {
     id: 'waits-for-the-silent',
-    mistake: 'Where the votes are split the masters that are silent are waited for all the same.',
+    mistake: 'If the votes are split, the client still waits for silent masters.',
     file: 'src/servers/quorum/acquire.ts',
     search: "return (isLost || isSplit(votes, majority)) && 'nearly'",
     replace: "return votes.length > spare + majority && isSplit(votes, majority) && 'nearly'",
@@ -288,8 +287,8 @@ end
   },
   {
     id: 'vote-after-close',
-    mistake: 'A closed client goes on to ask masters that another client connects.',
-    file: 'src/servers/quorum/master.ts',
+    mistake: 'A closed client still asks masters that another client connects.',
+    file: 'src/servers/quorum/master/master.ts',
     search: "else if (this.#closed) fail(new CallFailure('closed', 'the client was closed'))",
     replace: '',
     test: 'test/quorum/red-lock.test.ts',
@@ -298,7 +297,7 @@ end
   {
     id: 'one-server-two-votes',
     mistake: 'Two addresses of one server count as two masters.',
-    file: 'src/servers/quorum/counted-reply.ts',
+    file: 'src/servers/quorum/master/counted-reply.ts',
     search:
       "if (other === this.#master || runId === '' || other.server.runner.runId !== runId) continue",
     replace: "if (other === this.#master || runId !== '') continue",
@@ -307,7 +306,7 @@ end
   },
   {
     id: 'one-word-is-a-release',
-    mistake: 'Who waits asks again for each master that tells of one release.',
+    mistake: 'A waiter asks again for each master that reports the same release.',
     file: 'src/servers/quorum/majority-wake-up.ts',
     search: 'const isLate = !this.#received.has(master) && now - this.#startedAt < roundMs',
     replace: 'const isLate = now - this.#startedAt > roundMs',
@@ -316,8 +315,8 @@ end
   },
   {
     id: 'foreign-mark-counts',
-    mistake: 'masters() takes the mark of another process for that of the master.',
-    file: 'src/servers/quorum/delayed-restart.ts',
+    mistake: 'masters() accepts the mark of another process.',
+    file: 'src/servers/quorum/master/delayed-restart.ts',
     search: "replId !== '' && info.includes(",
     replace: "replId !== '' || info.includes(",
     test: 'test/quorum/quorum-masters.test.ts',
@@ -325,7 +324,7 @@ end
   },
   {
     id: 'missing-leases-not-counted',
-    mistake: 'masters() says of a master that lacks a lease that it votes as it should.',
+    mistake: 'masters() reports a master that lacks a lease as healthy.',
     file: 'src/servers/quorum/health.ts',
     search: "missing.filter((one) => one === 'gone')",
     replace: 'missing.filter((one) => one === 0)',

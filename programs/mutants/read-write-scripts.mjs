@@ -1,10 +1,10 @@
 const READ_WRITE = 'test/read-write/lua/read-write-scripts.test.ts'
 
-/** Of the scripts of the read-write lock. */
+/** Mistakes in the scripts of the read-write lock. */
 export const readWriteScripts = [
   {
     id: 'read-of-other-kind',
-    mistake: 'A lock of another kind is taken to read.',
+    mistake: 'A read request acquires a lock of another kind.',
     file: 'lua/read-write/acquire-read.lua',
     search: "not mode and redis.call('EXISTS', keys.lock) == 1",
     replace: 'false',
@@ -22,7 +22,7 @@ export const readWriteScripts = [
   },
   {
     id: 'lost-read-re-entered',
-    mistake: 'A reader that lost the lock re-enters it as a new one.',
+    mistake: 'A reader that lost the lock re-enters it as a new reader.',
     file: 'lua/read-write/acquire-read.lua',
     search: 'holds > 1 and not held',
     replace: 'false',
@@ -31,7 +31,7 @@ export const readWriteScripts = [
   },
   {
     id: 'waits-in-both-queues',
-    mistake: 'A client that waits to read keeps its place among those who wait to write.',
+    mistake: 'A client that waits to read keeps its place among the writers.',
     file: 'lua/read-write/acquire-read.lua',
     search: '  waitsNoMore(keys, client, keys.writers)\n',
     replace: '',
@@ -49,7 +49,7 @@ export const readWriteScripts = [
   },
   {
     id: 'read-waits-late',
-    mistake: 'A request to read that comes too late makes a client wait that has given up.',
+    mistake: 'A late request to read queues a client that has given up.',
     file: 'lua/read-write/acquire-read.lua',
     search: '    if isLate(notAfterUs)',
     replace: '    if false',
@@ -67,7 +67,8 @@ export const readWriteScripts = [
   },
   {
     id: 'counter-above-own-writer',
-    mistake: 'A reader of a writer whose counter was lost makes the hold of the writer an old one.',
+    mistake:
+      'After the counter was lost, a reader beside a writer makes the hold of the writer outdated.',
     file: 'lua/read-write/acquire-read.lua',
     search: "  if mode ~= 'write'",
     replace: '  if false',
@@ -76,7 +77,7 @@ export const readWriteScripts = [
   },
   {
     id: 'first-reader-without-counter',
-    mistake: 'The first reader leaves no token behind.',
+    mistake: 'The first reader stores no token.',
     file: 'lua/read-write/acquire-read.lua',
     search: '    setCounter(keys.counter, token, counterMs, leaseMs)\n',
     replace: '',
@@ -94,7 +95,7 @@ export const readWriteScripts = [
   },
   {
     id: 'lock-ends-before-reader',
-    mistake: 'The lock ends before the lease of a reader that came later.',
+    mistake: 'The lock expires before the lease of a later reader.',
     file: 'lua/read-write/acquire-read.lua',
     search: 'prolong(keys, leaseMs)\n',
     replace: '',
@@ -112,7 +113,7 @@ export const readWriteScripts = [
   },
   {
     id: 'write-of-other-kind',
-    mistake: 'A lock of another kind is taken to write.',
+    mistake: 'A write request acquires a lock of another kind.',
     file: 'lua/read-write/acquire-write.lua',
     search: "not mode and redis.call('EXISTS', keys.lock) == 1",
     replace: 'false',
@@ -121,7 +122,7 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-upgradable-goes-on',
-    mistake: 'An owner whose upgradable lease has ended goes on to write.',
+    mistake: 'An owner whose upgradable lease has ended upgrades to writing.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2)',
     replace: 'false',
@@ -130,7 +131,7 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-readers-keep-expiry',
-    mistake: 'A writer that follows dead readers gets a lock that never ends.',
+    mistake: 'A writer after dead readers gets a lock that never expires.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'if left == 0 then',
     replace: 'if false then',
@@ -139,7 +140,7 @@ export const readWriteScripts = [
   },
   {
     id: 'reader-place-kept-by-writer',
-    mistake: 'A client that asks to write keeps its place among those who wait to read.',
+    mistake: 'A client that asks to write keeps its place among the readers.',
     file: 'lua/read-write/acquire-write.lua',
     search: '    waitsNoMore(keys, client, keys.readers)\n',
     replace: '',
@@ -167,7 +168,7 @@ export const readWriteScripts = [
   },
   {
     id: 'free-lock-asked-again-at-once',
-    mistake: 'A writer that is not next is told to ask again at once.',
+    mistake: 'A writer that is not next must ask again at once.',
     file: 'lua/read-write/acquire-write.lua',
     search: "return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }",
     replace:
@@ -177,7 +178,7 @@ export const readWriteScripts = [
   },
   {
     id: 'writer-without-token',
-    mistake: 'The token of a writer is not written down.',
+    mistake: 'The token of a writer is not stored.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'setCounter(keys.counter, newToken, counterMs, leaseMs)\n',
     replace: '',
@@ -204,7 +205,7 @@ export const readWriteScripts = [
   },
   {
     id: 'leaver-tells-nobody',
-    mistake: 'A client that gives up does not tell the next one.',
+    mistake: 'A client that gives up does not wake the next client.',
     file: 'lua/read-write/release.lua',
     search: '    tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)\n',
     replace: '',
@@ -222,7 +223,7 @@ export const readWriteScripts = [
   },
   {
     id: 'mode-stays-write',
-    mistake: 'The lock stays in write mode when its writer goes on reading.',
+    mistake: 'The lock stays in write mode after its writer continues to read.',
     file: 'lua/read-write/release.lua',
     search: "    redis.call('HSET', keys.lock, 'mode', 'read')\n",
     replace: '',
@@ -231,7 +232,7 @@ export const readWriteScripts = [
   },
   {
     id: 'lease-left-by-reader',
-    mistake: 'A reader that has left leaves its lease.',
+    mistake: 'A reader that has left keeps its lease.',
     file: 'lua/read-write/release.lua',
     search: "redis.call('DEL', leaseKey(keys, owner))\n",
     replace: '',
@@ -240,7 +241,7 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-readers-not-told',
-    mistake: 'Nobody is told when only dead readers are left.',
+    mistake: 'If only dead readers are left, no client receives a message.',
     file: 'lua/read-write/release.lua',
     search: 'if left == 0 then',
     replace: 'if false then',
@@ -249,7 +250,7 @@ export const readWriteScripts = [
   },
   {
     id: 'upgrade-not-told',
-    mistake: 'An owner that waits for its upgrade is not told that it is alone.',
+    mistake: 'An owner that waits for its upgrade receives no message when it is alone.',
     file: 'lua/read-write/release.lua',
     search: ' or left == 1',
     replace: '',
@@ -258,7 +259,7 @@ export const readWriteScripts = [
   },
   {
     id: 'reader-not-renewed',
-    mistake: 'A renewal leaves the lease of a reader as it is.',
+    mistake: 'A renewal does not lengthen the lease of a reader.',
     file: 'lua/read-write/renew.lua',
     search: '      lengthen(keys, owner, leaseMs)\n',
     replace: '',
@@ -267,7 +268,7 @@ export const readWriteScripts = [
   },
   {
     id: 'lock-not-renewed',
-    mistake: 'A renewal leaves the lock as it is.',
+    mistake: 'A renewal does not lengthen the expiry of the lock.',
     file: 'lua/read-write/renew.lua',
     search: '    prolong(keys, leaseMs)\n',
     replace: '',
@@ -276,7 +277,7 @@ export const readWriteScripts = [
   },
   {
     id: 'told-of-itself',
-    mistake: 'A caller is told that its own upgradable lock keeps it out.',
+    mistake: 'A caller receives its own upgradable lock as the reason of its wait.',
     file: 'lua/parts/read-write-holder.lua',
     search: ' and field ~= but',
     replace: '',
@@ -285,7 +286,7 @@ export const readWriteScripts = [
   },
   {
     id: 'age-of-redisson-lease',
-    mistake: 'The value of a lease of Redisson is taken for a time.',
+    mistake: 'The value of a lease of Redisson counts as a time.',
     file: 'lua/parts/read-write-holder.lua',
     search: ' and sinceUs > 1',
     replace: '',
@@ -294,8 +295,8 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-upgradable-counts',
-    mistake: 'A dead owner of the upgradable lock keeps others from it.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A dead owner of the upgradable lock blocks others.',
+    file: 'lua/parts/read-write-leases.lua',
     search: ' and readerTtlMs(keys, fields[i], fields[i + 1]) ~= -2',
     replace: '',
     test: READ_WRITE,
@@ -304,7 +305,7 @@ export const readWriteScripts = [
   {
     id: 'lock-shortened-by-shorter-lease',
     mistake: 'A shorter lease shortens the lock of others.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: ' and ttlMs - leaseMs < 0',
     replace: '',
     test: READ_WRITE,
@@ -313,7 +314,7 @@ export const readWriteScripts = [
   {
     id: 'redisson-re-entry-dead',
     mistake: 'A reader of Redisson that re-entered counts as dead.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'isRenewedWithLock(field, count)',
     replace: 'false',
     test: READ_WRITE,
@@ -322,7 +323,7 @@ export const readWriteScripts = [
   {
     id: 'shortest-lease-counts',
     mistake: 'The lock ends with the shortest lease that is left.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'left, longestMs = left + 1, math.max(longestMs, ttlMs)',
     replace: 'left, longestMs = left + 1, math.min(longestMs, ttlMs)',
     test: READ_WRITE,
@@ -331,7 +332,7 @@ export const readWriteScripts = [
   {
     id: 'dead-readers-keep-lock',
     mistake: 'A lock of dead readers is not deleted.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "    redis.call('DEL', keys.lock)\n",
     replace: '',
     test: READ_WRITE,
@@ -339,8 +340,8 @@ export const readWriteScripts = [
   },
   {
     id: 'lock-outlives-leases',
-    mistake: 'The lock outlives the longest lease, and waiters of Redisson with it.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'The lock outlives the longest lease, so waiters of Redisson wait for longer.',
+    file: 'lua/parts/read-write-leases.lua',
     search: "    redis.call('PEXPIRE', keys.lock, longestMs)\n",
     replace: '',
     test: READ_WRITE,
@@ -348,8 +349,8 @@ export const readWriteScripts = [
   },
   {
     id: 'each-reader-looked-at-always',
-    mistake: 'Beside many readers each of them is looked at.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'Beside many readers, the script looks at each of them.',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'alive > 1 and not (isTooLong and serverTimeUs() % size < SAMPLE)',
     replace: 'false',
     test: READ_WRITE,
@@ -357,8 +358,8 @@ export const readWriteScripts = [
   },
   {
     id: 'wait-of-unknown-length',
-    mistake: 'A writer is told a wrong time for which the one before it counts.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A writer receives a wrong time until which the first waiter counts.',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'return client, found[2], math.ceil(untilMs - nowMs)',
     replace: 'return client, found[2], math.ceil(untilMs + nowMs)',
     test: READ_WRITE,
@@ -367,8 +368,8 @@ export const readWriteScripts = [
   {
     id: 'upgradable-place-shared',
     mistake:
-      'Those who wait for the upgradable lock have the place of the plain waiters of their client.',
-    file: 'lua/parts/read-write-lock.lua',
+      'The waiters for the upgradable lock share the place of other waiters of their client.',
+    file: 'lua/parts/read-write-queues.lua',
     search: " or beside == ''",
     replace: '',
     test: READ_WRITE,
@@ -376,8 +377,8 @@ export const readWriteScripts = [
   },
   {
     id: 'place-not-marked',
-    mistake: 'A client that waits counts as dead at once.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A waiting client counts as dead at once.',
+    file: 'lua/parts/read-write-queues.lua',
     search: "  redis.call('HSET', keys.alive, member, untilMs)\n",
     replace: '',
     test: READ_WRITE,
@@ -385,8 +386,8 @@ export const readWriteScripts = [
   },
   {
     id: 'marks-left-behind',
-    mistake: 'A client that waits no more leaves its mark.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A client that no longer waits leaves its mark.',
+    file: 'lua/parts/read-write-queues.lua',
     search: "    redis.call('HDEL', keys.alive, member)\n",
     replace: '',
     test: READ_WRITE,
@@ -394,8 +395,8 @@ export const readWriteScripts = [
   },
   {
     id: 'phase-goes-on',
-    mistake: 'Readers are let in although nobody waits to read any more.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'The phase of the readers continues although no reader waits any more.',
+    file: 'lua/parts/read-write-queues.lua',
     search: "      redis.call('DEL', keys.phase)\n",
     replace: '',
     test: READ_WRITE,
@@ -403,8 +404,8 @@ export const readWriteScripts = [
   },
   {
     id: 'readers-next-in-silence',
-    mistake: 'Those who wait to read are not told that they are next.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'No message tells waiting readers that they are next.',
+    file: 'lua/parts/read-write-turns.lua',
     search: "    redis.call(publish, channel, '2')\n",
     replace: '',
     test: READ_WRITE,
@@ -412,8 +413,8 @@ export const readWriteScripts = [
   },
   {
     id: 'two-told-at-once',
-    mistake: 'A writer is told of its turn while it cannot have the lock.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A writer receives a message about its turn while it cannot acquire the lock.',
+    file: 'lua/parts/read-write-turns.lua',
     search: ' and (not waitsToWrite or isAlone and not areReadersNext)',
     replace: '',
     test: READ_WRITE,
@@ -421,8 +422,8 @@ export const readWriteScripts = [
   },
   {
     id: 'next-writer-in-silence',
-    mistake: 'The next writer is not told.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'The next writer receives no message.',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    redis.call(publish, channel, sinceUs)\n',
     replace: '',
     test: READ_WRITE,
@@ -430,7 +431,7 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-readers-inspected',
-    mistake: 'inspect() leaves out those who read.',
+    mistake: 'inspect() does not list readers.',
     file: 'lua/read-write/inspect.lua',
     search: 'if left ~= -2 then',
     replace: 'if false then',
@@ -439,7 +440,7 @@ export const readWriteScripts = [
   },
   {
     id: 'redisson-reader-not-inspected',
-    mistake: 'A reader of Redisson that re-entered is not told by inspect().',
+    mistake: 'inspect() does not list a reader of Redisson that re-entered.',
     file: 'lua/read-write/inspect.lua',
     search: 'left == -2 and isRenewedWithLock(field, count)',
     replace: 'false',
@@ -448,7 +449,7 @@ export const readWriteScripts = [
   },
   {
     id: 'age-of-no-reader',
-    mistake: 'inspect() does not tell since when a reader has the lock.',
+    mistake: 'inspect() does not return since when a reader holds the lock.',
     file: 'lua/read-write/inspect.lua',
     search: 'if since then',
     replace: 'if false then',
@@ -466,7 +467,7 @@ export const readWriteScripts = [
   },
   {
     id: 'lost-hold-renewed',
-    mistake: 'The lease of a hold that was lost is told as if it were held.',
+    mistake: 'A renewal reports the lease of a lost hold as held.',
     file: 'lua/read-write/renew.lua',
     search: ' or not found[2]',
     replace: '',
@@ -493,7 +494,7 @@ export const readWriteScripts = [
   },
   {
     id: 'counter-ends-while-renewed',
-    mistake: 'The counter ends while the holds are renewed.',
+    mistake: 'The counter expires while the holds are renewed.',
     file: 'lua/read-write/renew.lua',
     search: '  keepCounter(keys.counter, counterMs, leaseMs)\n',
     replace: '',
@@ -502,7 +503,7 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-read-begins-without-mode',
-    mistake: 'A reader that follows its own ended lease gets a lock without a mode and an expiry.',
+    mistake: 'A reader after its own expired lease gets a lock without a mode and an expiry.',
     file: 'lua/read-write/acquire-read.lua',
     search: '  if dropDead(keys) == 0 then\n',
     replace: '  if dropDead(keys) < 0 then\n',
@@ -512,7 +513,7 @@ export const readWriteScripts = [
   {
     id: 'dead-reader-stays',
     mistake: 'A reader whose lease has ended stays in the lock.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: "        redis.call('HDEL', keys.lock, field)\n",
     replace: '',
     test: READ_WRITE,
@@ -520,7 +521,7 @@ export const readWriteScripts = [
   },
   {
     id: 'readers-told-while-written',
-    mistake: 'Those who wait to read are told although the lock is still written.',
+    mistake: 'Waiting readers receive a message although a writer still holds the lock.',
     file: 'lua/read-write/release.lua',
     search: "if found[1] == 'write' then\n  return { 'freed', 0 }",
     replace: "if found[1] == 'none' then\n  return { 'freed', 0 }",
@@ -529,8 +530,8 @@ export const readWriteScripts = [
   },
   {
     id: 'dead-writer-hides-others',
-    mistake: 'A writer that died hides those behind it.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A dead writer blocks the waiters behind it.',
+    file: 'lua/parts/read-write-queues.lua',
     search: "    redis.call('ZREM', queue, client)\n    redis.call('HDEL', keys.alive, client)\n",
     replace: '',
     test: READ_WRITE,

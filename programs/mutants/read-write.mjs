@@ -3,11 +3,11 @@ const LOCK = 'test/read-write/read-write-lock.test.ts'
 const TURNS = 'test/read-write/turns.test.ts'
 const WRITER = 'test/read-write/waiting-writer.test.ts'
 
-/** Of the read-write lock. */
+/** Mistakes with the read-write lock. */
 export const readWrite = [
   {
     id: 'reads-beside-writer',
-    mistake: 'Who wants to read is let in while somebody writes.',
+    mistake: 'A reader acquires the lock beside a writer.',
     file: 'lua/read-write/acquire-read.lua',
     search: "mode == 'write' and not found[3]",
     replace: 'false',
@@ -16,7 +16,7 @@ export const readWrite = [
   },
   {
     id: 'writes-beside-readers',
-    mistake: 'Who wants to write is let in while somebody reads.',
+    mistake: 'A writer acquires the lock beside readers.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'local isFree = left == 0 or',
     replace: "local isFree = left == 0 or mode == 'read' or",
@@ -25,8 +25,8 @@ export const readWrite = [
   },
   {
     id: 'dead-reader-counts',
-    mistake: 'A reader whose time ran out keeps writers out for as long as others read.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A reader whose lease has ended blocks writers for as long as others read.',
+    file: 'lua/parts/read-write-leases.lua',
     search: "      if ttlMs == -2 then\n        redis.call('HDEL', keys.lock, field)",
     replace: "      if false then\n        redis.call('HDEL', keys.lock, field)",
     test: SCRIPTS,
@@ -34,8 +34,8 @@ export const readWrite = [
   },
   {
     id: 'gate-left-open',
-    mistake: 'New readers are let in while somebody waits to write, who may wait for ever.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'New readers acquire the lock while a writer waits, so the writer may wait forever.',
+    file: 'lua/parts/read-write-turns.lua',
     search: '  return not isUpgradable(first) and',
     replace: '  return false and',
     test: SCRIPTS,
@@ -43,8 +43,8 @@ export const readWrite = [
   },
   {
     id: 'gate-shut-by-the-dead',
-    mistake: 'Who died while it waited to write keeps readers out.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A client that died while it waited to write blocks readers.',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then',
     replace: 'if untilMs then',
     test: SCRIPTS,
@@ -52,8 +52,8 @@ export const readWrite = [
   },
   {
     id: 'the-dead-are-told-to-wait',
-    mistake: 'Who died while it waited is listed among those who wait.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A client that died while it waited is listed as a waiter.',
+    file: 'lua/parts/read-write-queues.lua',
     search: 'if markOf(keys, found[i], nowMs) then',
     replace: 'if true then',
     test: 'test/read-write/turns.test.ts',
@@ -61,8 +61,8 @@ export const readWrite = [
   },
   {
     id: 'no-phase-for-readers',
-    mistake: 'The next writer is let in before those who waited to read while somebody wrote.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'The next writer acquires the lock before readers that waited during a write.',
+    file: 'lua/parts/read-write-turns.lua',
     search: "      redis.call('SET', keys.phase, '1', 'PX', phaseMs)\n",
     replace: '',
     test: SCRIPTS,
@@ -70,7 +70,8 @@ export const readWrite = [
   },
   {
     id: 'writers-out-of-turn',
-    mistake: 'Whoever asks first is the next to write, however long others have waited.',
+    mistake:
+      'The caller that asks first writes next, even if another writer has waited for longer.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'local isNext = isUpgrade or not first or first == client',
     replace: 'local isNext = true',
@@ -79,7 +80,7 @@ export const readWrite = [
   },
   {
     id: 'downgrade-frees',
-    mistake: 'Who writes and reads is not left to read when it writes no more.',
+    mistake: 'An owner that writes and reads holds nothing after it stops writing.',
     file: 'lua/read-write/release.lua',
     search: "  if redis.call('HLEN', keys.lock) > 1 then\n    -- The owner also reads",
     replace: '  if false then\n    -- The owner also reads',
@@ -88,7 +89,7 @@ export const readWrite = [
   },
   {
     id: 'two-upgradable',
-    mistake: 'Two who read may go on to write: each waits for the other.',
+    mistake: 'Two readers may upgrade at the same time, and wait for each other.',
     file: 'lua/read-write/acquire-read.lua',
     search: '    or mode and isUpgradable(owner) and hasUpgradable(keys)\n',
     replace: '',
@@ -97,7 +98,7 @@ export const readWrite = [
   },
   {
     id: 'reader-waits-for-itself',
-    mistake: 'Who reads and asks to write waits for itself.',
+    mistake: 'A reader that requests the write lock waits for itself.',
     file: 'src/locks/read-write/read-write-sides.ts',
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
@@ -106,7 +107,8 @@ export const readWrite = [
   },
   {
     id: 'read-beside-own-write-queues',
-    mistake: 'Who writes and asks to read waits behind others of its client, who wait for it.',
+    mistake:
+      'A writer that also wants to read queues behind callers of its client, which wait for the writer.',
     file: 'src/local/racing-waiter.ts',
     search: 'if (isBeside) lock.waiters.queueBeside(this)',
     replace: 'if (isBeside && this.settled) lock.waiters.queueBeside(this)',
@@ -115,7 +117,7 @@ export const readWrite = [
   },
   {
     id: 'write-outlives-its-lease',
-    mistake: 'A fixed lease to write goes on for as long as its owner reads.',
+    mistake: 'A fixed write lease lasts for as long as its owner reads.',
     file: 'src/locks/read-write/read-write-verbs.ts',
     search: 'services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()',
     replace: 'void takeOut',
@@ -124,7 +126,7 @@ export const readWrite = [
   },
   {
     id: 'early-message-forgotten',
-    mistake: 'A message is lost on a waiter that comes before the answer to who it is for.',
+    mistake: 'A message that comes before the answer to its waiter is lost.',
     file: 'src/locks/read-write/read-write-verbs.ts',
     search: "if (hint.kind === 'turn' && this.#asking > 0) this.#early.set(hint.of, hint)",
     replace: 'this.#early.clear()',
@@ -133,7 +135,7 @@ export const readWrite = [
   },
   {
     id: 'sleeper-forgotten',
-    mistake: 'Who sleeps behind one of its own client is not woken when that one gives up.',
+    mistake: 'A waiter behind another waiter of its client is not woken when that waiter gives up.',
     file: 'src/local/local-lock.ts',
     search: 'first?.waitsHere && !this.excludes(first.request)',
     replace: 'first?.waitsHere && this.services === undefined',
@@ -142,8 +144,8 @@ export const readWrite = [
   },
   {
     id: 'phase-for-known-writers-alone',
-    mistake: 'A writer who comes as another leaves goes before those who waited to read.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A writer that asks during a release overtakes the readers that waited.',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    if areReadersFirst then\n',
     replace: '    if areReadersFirst and waitsToWrite then\n',
     test: SCRIPTS,
@@ -151,9 +153,8 @@ export const readWrite = [
   },
   {
     id: 'upgradable-out-of-turn',
-    mistake:
-      'The upgradable lock is had by a waiter that came after writers, who may wait forever.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A waiter for the upgradable lock overtakes earlier writers, which may wait forever.',
+    file: 'lua/parts/read-write-turns.lua',
     search: '    return first and first ~= place\n',
     replace: '    return false\n',
     test: SCRIPTS,
@@ -161,7 +162,7 @@ export const readWrite = [
   },
   {
     id: 'upgrade-before-phase',
-    mistake: 'A holder that upgrades again and again keeps those out who wait to read.',
+    mistake: 'A holder that upgrades again and again blocks waiting readers.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'if not (isFree and isNext) or phaseMs ~= -2 then',
     replace: 'if not (isFree and isNext) or phaseMs ~= -2 and not isUpgrade then',
@@ -171,7 +172,7 @@ export const readWrite = [
   {
     id: 'upgrade-of-what-is-gone',
     mistake:
-      'An owner that lost the upgradable lock upgrades it, though others have written since.',
+      'An owner that lost the upgradable lock upgrades it, although others may have written since.',
     file: 'lua/read-write/acquire-write.lua',
     search: "    return { 'gone' }\n  end\n  local left",
     replace: '  end\n  local left',
@@ -180,7 +181,7 @@ export const readWrite = [
   },
   {
     id: 'two-writes-of-one-owner',
-    mistake: 'Two upgrades of one owner make two holds, of which one is never released.',
+    mistake: 'Two upgrades of one owner create two holds, and one of them is never released.',
     file: 'lua/read-write/acquire-write.lua',
     search: "isUpgrade and mode == 'read' and left == 1",
     replace: 'isUpgrade and left == 1',
@@ -190,7 +191,7 @@ export const readWrite = [
   {
     id: 'each-reader-looked-at',
     mistake: 'A release beside many readers looks at each of them.',
-    file: 'lua/parts/read-write-lock.lua',
+    file: 'lua/parts/read-write-leases.lua',
     search: 'if size <= FEW then',
     replace: 'if true then',
     test: SCRIPTS,
@@ -198,8 +199,8 @@ export const readWrite = [
   },
   {
     id: 'expiry-never-shortened',
-    mistake: 'The lock lasts beside many readers as long as a lease that has left.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'Beside many readers, the lock lasts as long as a lease that has been released.',
+    file: 'lua/parts/read-write-leases.lua',
     search: "redis.call('PTTL', keys.lock) > longestMs * 2 + 1000",
     replace: 'false',
     test: SCRIPTS,
@@ -207,8 +208,8 @@ export const readWrite = [
   },
   {
     id: 'reader-of-no-age',
-    mistake: 'A renewal makes a reader younger.',
-    file: 'lua/parts/read-write-lock.lua',
+    mistake: 'A renewal resets the age of a reader.',
+    file: 'lua/parts/read-write-leases.lua',
     search: "redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)",
     replace: "redis.call('SET', leaseKey(keys, reader), '1', 'PX', leaseMs)",
     test: SCRIPTS,
@@ -216,7 +217,7 @@ export const readWrite = [
   },
   {
     id: 'late-waiter-listed',
-    mistake: 'A request that comes too late makes a client wait that has given up.',
+    mistake: 'A late request queues a client that has given up.',
     file: 'lua/read-write/acquire-write.lua',
     search: '      if isLate(notAfterUs) then',
     replace: '      if false then',
@@ -225,7 +226,7 @@ export const readWrite = [
   },
   {
     id: 'writer-unknown-to-others',
-    mistake: 'A writer that readers of its own client keep out is known to nobody.',
+    mistake: 'No other client knows about a writer that waits for readers of its own client.',
     file: 'src/locks/read-write/read-write-waiter.ts',
     search: 'if (ms === 0 || lock.holds.exclusive !== undefined) return ms',
     replace: 'if (ms >= 0) return ms',
@@ -234,7 +235,7 @@ export const readWrite = [
   },
   {
     id: 'tries-overtake',
-    mistake: 'A call that tries once overtakes a writer of its client that waits.',
+    mistake: 'A call that tries once overtakes a waiting writer of its client.',
     file: 'src/locks/read-write/read-write-waiter.ts',
     search: 'if (before !== undefined && (before.sight',
     replace: 'if (before !== undefined && before.waitedMs < 0 && (before.sight',
@@ -243,7 +244,8 @@ export const readWrite = [
   },
   {
     id: 'place-shared-with-upgrade',
-    mistake: 'An upgrade takes the place of a writer of its client, who may wait forever.',
+    mistake:
+      'An upgrade takes the place of a writer of its client, so that writer may wait forever.',
     file: 'lua/read-write/acquire-write.lua',
     search: 'local place = placeOf(keys, client, owner, beside)',
     replace: 'local place = client',
@@ -252,7 +254,7 @@ export const readWrite = [
   },
   {
     id: 'place-given-up-too-early',
-    mistake: 'Readers of one client that have asked in vain wait for one writer more.',
+    mistake: 'Readers of one client that were refused wait for one more writer.',
     file: 'src/waiting/wait-queue.ts',
     search: 'one !== waiter && !one.asking',
     replace: 'one !== waiter && !one.contending',
@@ -261,7 +263,7 @@ export const readWrite = [
   },
   {
     id: 'token-behind-own-write',
-    mistake: 'A store that was written after an upgrade refuses what its owner goes on with.',
+    mistake: 'A store that was written after an upgrade refuses later writes of the same owner.',
     file: 'src/local/holds.ts',
     search: 'if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)',
     replace: 'void beside',

@@ -3,11 +3,11 @@ const PLACES = 'test/deployment/release-places.test.ts'
 const LOCK = 'lua/admin/take-lock.lua'
 const FORCE = 'tools/inspection/redis/force-release.ts'
 
-/** Of taking a lock by force from outside. */
+/** Mistakes with a forced release by a tool. */
 export const release = [
   {
     id: 'release-whoever-has-it',
-    mistake: 'A lock is taken from the same owner also under a newer token.',
+    mistake: 'A forced release ends the hold of the same owner under a newer token.',
     file: LOCK,
     search: 'if not found[1] or isNewer then',
     replace: 'if not found[1] then',
@@ -16,7 +16,7 @@ export const release = [
   },
   {
     id: 'release-any-owner',
-    mistake: 'A lock is taken from whoever has it by then.',
+    mistake: 'A forced release ends the hold of any later owner.',
     file: LOCK,
     search: 'if not found[1] or isNewer then',
     replace: "if redis.call('EXISTS', keys.lock) == 0 then",
@@ -25,7 +25,7 @@ export const release = [
   },
   {
     id: 'release-without-fence',
-    mistake: 'The counter is not raised when a lock is taken by force.',
+    mistake: 'A forced release does not raise the counter.',
     file: LOCK,
     search: "redis.call('DEL', keys.lock)\nraiseTo(keys.counter, fence, terms.counterMs)",
     replace: "redis.call('DEL', keys.lock)",
@@ -34,7 +34,7 @@ export const release = [
   },
   {
     id: 'release-readers-at-fence',
-    mistake: 'Whoever reads after a writer that was taken off has its token.',
+    mistake: 'A reader after a forced release gets the token of the old writer.',
     file: 'lua/admin/take-read-write.lua',
     search: "string.format('%.0f', fence + 1)",
     replace: 'fence',
@@ -43,7 +43,7 @@ export const release = [
   },
   {
     id: 'release-tells-nobody',
-    mistake: 'Who waits is not told that a lock was taken by force.',
+    mistake: 'A forced release sends no message to waiters.',
     file: LOCK,
     search: "  redis.call(publish, channel, '0')\nend\nreturn",
     replace: 'end\nreturn',
@@ -52,7 +52,7 @@ export const release = [
   },
   {
     id: 'release-past-the-queue',
-    mistake: 'A lock that is taken by force is not given to the first in its queue.',
+    mistake: 'A forced release does not grant the lock to the first in its queue.',
     file: LOCK,
     search: "if not grantNext(keys, fence, nowUs, terms, '', false) then",
     replace: 'if true then',
@@ -61,7 +61,7 @@ export const release = [
   },
   {
     id: 'release-given-back',
-    mistake: 'Masters give a lock back to the one whom it was taken from by force.',
+    mistake: 'Masters give a lock back to the owner that lost it by force.',
     file: FORCE,
     search: 'forcedMs: masters.isQuorum ?',
     replace: 'forcedMs: masters.isQuorum && facts.length === 0 ?',
@@ -70,7 +70,7 @@ export const release = [
   },
   {
     id: 'release-by-a-minority',
-    mistake: 'A lock is told to be released when a minority of masters has confirmed it.',
+    mistake: 'A lock is reported as released after a minority of masters has confirmed.',
     file: FORCE,
     search: 'if (answers.length > count / 2) return answers',
     replace: 'if (answers.length > 0) return answers',

@@ -1,4 +1,4 @@
-// A replica that lags behind must not give a final answer: each script that could give one tries to write.
+// A replica that lags behind must not give a final answer. So each script with a final answer tries to write.
 const TEST = 'test/faults/at-a-replica.test.ts'
 const MISTAKE = 'A replica that lags behind answers: '
 

@@ -5,7 +5,7 @@ const STATES = 'test/lock/lua/lock-states.test.ts'
 export const scripts = [
   {
     id: 'late-request-runs',
-    mistake: 'A request that arrives after its time is run.',
+    mistake: 'A request that arrives after its deadline runs.',
     file: 'lua/parts/late.lua',
     search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
     replace: 'return mostUs > 0 and aheadUs > mostUs',
@@ -14,7 +14,7 @@ export const scripts = [
   },
   {
     id: 'clock-set-back-not-seen',
-    mistake: 'A time that is too far ahead, since the clock was set back, is taken for a good one.',
+    mistake: 'A deadline that is too far ahead, because the clock was set back, counts as valid.',
     file: 'lua/parts/late.lua',
     search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
     replace: 'return aheadUs < 0',
@@ -23,7 +23,7 @@ export const scripts = [
   },
   {
     id: 'acquire-adds-one',
-    mistake: 'A re-entry adds one to the hold count, and does not set the count that is wanted.',
+    mistake: 'A re-entry adds one to the hold count instead of setting the wanted count.',
     file: 'lua/parts/acquire.lua',
     search: 'local missing = holds - (held or 0)',
     replace: 'local missing = 1',
@@ -32,7 +32,7 @@ export const scripts = [
   },
   {
     id: 'acquire-shortens-lease',
-    mistake: 'A re-entry with a shorter lease shortens that of the hold.',
+    mistake: 'A re-entry with a shorter lease shortens the lease of the hold.',
     file: 'lua/parts/acquire.lua',
     search: `    if ttlMs - leaseMs < 0 then
       redis.call('PEXPIRE', lock, leaseMs)
@@ -45,7 +45,7 @@ export const scripts = [
   },
   {
     id: 'read-write-lock-entered',
-    mistake: 'A read-write lock of Redisson under the same name is not noticed.',
+    mistake: 'An acquisition ignores a read-write lock of Redisson with the same name.',
     file: 'lua/parts/acquire.lua',
     search: `  if found[2] then
     return redis.error_reply(READ_WRITE)
@@ -57,7 +57,7 @@ export const scripts = [
   },
   {
     id: 'release-any-token',
-    mistake: 'A release ends a later hold of the same name as well: tokens are not compared.',
+    mistake: 'A release ends a later hold of the same name, because it does not compare tokens.',
     file: 'lua/parts/release.lua',
     search: 'if last and last ~= token and tonumber(last) > tonumber(token) then',
     replace: 'if not last then',
@@ -66,7 +66,7 @@ export const scripts = [
   },
   {
     id: 'lower-refused-when-full',
-    mistake: 'A count is not lowered while the server has no memory left.',
+    mistake: 'A full server refuses to lower a count.',
     file: 'lua/parts/release.lua',
     search: "local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)",
     replace: "local lowered = redis.call('HINCRBY', lock, owner, holds - held)",
@@ -75,7 +75,7 @@ export const scripts = [
   },
   {
     id: 'late-lower-runs',
-    mistake: 'A count is lowered by a request that comes too late, after it was raised again.',
+    mistake: 'A late request lowers a count that was raised again.',
     file: 'lua/parts/release.lua',
     search: 'if isLate(notAfterUs) then',
     replace: 'if holds == 0 and isLate(notAfterUs) then',
@@ -84,7 +84,7 @@ export const scripts = [
   },
   {
     id: 'renew-whoever-holds',
-    mistake: 'A renewal lengthens the lease of whoever has the lock by now.',
+    mistake: 'A renewal lengthens the lease of another holder.',
     file: 'lua/lock/renew.lua',
     search: 'if found[1] and not found[2] then',
     replace: "if redis.pcall('HLEN', lock) == 1 and not found[2] then",
@@ -93,7 +93,7 @@ export const scripts = [
   },
   {
     id: 'renew-shortens',
-    mistake: 'A renewal cuts a longer lease short.',
+    mistake: 'A renewal shortens a longer lease.',
     file: 'lua/lock/renew.lua',
     search: 'if left[i] < leaseMs and leaseMs > 0 then',
     replace: 'if left[i] >= 0 and leaseMs > 0 then',
@@ -102,7 +102,7 @@ export const scripts = [
   },
   {
     id: 'renew-all-fail-with-one',
-    mistake: 'One key of another type costs all others their renewal.',
+    mistake: 'Because of one key of another type, no lock is renewed.',
     file: 'lua/lock/renew.lua',
     search: "local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')",
     replace: "local found = redis.call('HMGET', lock, ARGV[i + 2], 'mode')",
@@ -111,8 +111,7 @@ export const scripts = [
   },
   {
     id: 'force-ends-next-hold',
-    mistake:
-      'forceUnlock() that is sent twice takes the lock from the next hold of that name as well.',
+    mistake: 'A repeated forceUnlock() ends the next hold of that name too.',
     file: 'lua/lock/force-release.lua',
     search: "if not found[1] or token ~= '' and last > tonumber(token) then",
     replace: 'if not found[1] then',
@@ -121,7 +120,7 @@ export const scripts = [
   },
   {
     id: 'hand-over-by-old-token',
-    mistake: 'A hand-over that comes late passes on a later hold of the same name.',
+    mistake: 'A late hand-over passes on a later hold of the same name.',
     file: 'lua/lock/hand-over.lua',
     search: "if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then",
     replace: 'if not held[1] then',
@@ -130,7 +129,7 @@ export const scripts = [
   },
   {
     id: 'hand-over-once-only',
-    mistake: 'A hand-over that is run again says that there was nothing to hand over.',
+    mistake: 'A repeated hand-over reports that it found nothing to hand over.',
     file: 'lua/lock/hand-over.lua',
     search: 'if held[2] and not held[1] then',
     replace: 'if held[2] and held[1] then',
@@ -139,7 +138,7 @@ export const scripts = [
   },
   {
     id: 'hand-over-keeps-deaf',
-    mistake: 'A hand-over that is to yield keeps the lock although others listen.',
+    mistake: 'A hand-over that should yield keeps the lock although other clients listen.',
     file: 'lua/lock/hand-over.lua',
     search: 'local others = listening and listenersAt(channel, publish) - listening or 0',
     replace: 'local others = 0',
@@ -148,7 +147,7 @@ export const scripts = [
   },
   {
     id: 'all-with-new-token',
-    mistake: 'Several locks are taken under a new token although some are held under the old one.',
+    mistake: 'Several locks get a new token although some are held under the old token.',
     file: 'lua/lock/acquire-all.lua',
     search: 'if own > 0 and missing then',
     replace: 'if own > #KEYS and missing then',
@@ -158,7 +157,7 @@ export const scripts = [
   {
     id: 'many-stop-at-first',
     mistake:
-      'Of calls that go together one that fails ends all of them, which are then told one by one.',
+      'If one call of a batch fails, the whole batch fails, and its calls are sent one by one.',
     file: 'lua/lock/batch.lua',
     search:
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',

@@ -1,6 +1,6 @@
 const SECRETS = 'test/security/secrets.test.ts'
 
-/** Of secrets in what is told, and of the packages. */
+/** Mistakes that show secrets in texts. */
 export const security = [
   {
     id: 'login-in-the-cause',
@@ -22,7 +22,7 @@ export const security = [
   },
   {
     id: 'url-of-another-option',
-    mistake: 'A URL that stands where another value was expected is printed with its login.',
+    mistake: 'A URL in the place of another value is printed with its login.',
     file: 'tools/cli/run.ts',
     search: 'withoutLogins(error.message)',
     replace: 'error.message',

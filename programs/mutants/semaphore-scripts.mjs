@@ -1,11 +1,11 @@
 const SEMAPHORE = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 
-/** Of the scripts of the semaphore whose permits have no leases, and of what both semaphores share. */
+/** Mistakes in the scripts of the semaphore without leases, and in the parts that both semaphores share. */
 export const semaphoreScripts = [
   {
     id: 'answered-names-stay',
-    mistake: 'Not all requests whose answers are known are forgotten.',
+    mistake: 'The server does not forget all requests whose answers are known.',
     file: 'lua/semaphore/acquire.lua',
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
@@ -14,7 +14,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'acquired-late',
-    mistake: 'Permits are taken by a request that comes too late.',
+    mistake: 'A request that comes too late takes permits.',
     file: 'lua/semaphore/acquire.lua',
     search: 'isLate(notAfterUs)',
     replace: 'false',
@@ -32,7 +32,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'taken-not-counted',
-    mistake: 'Permits that are taken stay available.',
+    mistake: 'Acquired permits stay available.',
     file: 'lua/semaphore/acquire.lua',
     search: "  redis.call('DECRBY', keys.semaphore, permits)\n",
     replace: '',
@@ -41,7 +41,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'taking-not-remembered',
-    mistake: 'An acquisition is not remembered, so that its repeat takes permits again.',
+    mistake: 'The server does not remember an acquisition, so a repeat takes permits again.',
     file: 'lua/semaphore/acquire.lua',
     search: "  redis.call('SET', keys.request, permits, 'PX', keptMs)\n",
     replace: '',
@@ -50,7 +50,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'kind-ends-while-acquired',
-    mistake: 'The note of the kind ends while permits are acquired.',
+    mistake: 'The note of the kind expires while permits are acquired.',
     file: 'lua/semaphore/acquire.lua',
     search: '  keepKind(keys.kind)\n',
     replace: '',
@@ -59,7 +59,8 @@ export const semaphoreScripts = [
   },
   {
     id: 'place-kept-after-grant',
-    mistake: 'A client that has its permits keeps its place, and the others wait behind it.',
+    mistake:
+      'A client keeps its place after it has acquired its permits, and the others wait behind it.',
     file: 'lua/semaphore/acquire.lua',
     search: '    wentOn(keys, client, last, waitingMs)\n',
     replace: '',
@@ -68,7 +69,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'told-of-taken-permits',
-    mistake: 'The next client is told of permits that have just been taken.',
+    mistake: 'The next client receives a message about permits that were just acquired.',
     file: 'lua/semaphore/acquire.lua',
     search: 'tellNext(keys, publish, tickets, available - permits, not last and client)',
     replace: 'tellNext(keys, publish, tickets, available + permits, not last and client)',
@@ -77,7 +78,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'told-though-it-asks',
-    mistake: 'A client is told of its turn although it is about to ask.',
+    mistake: 'A client receives a message about its turn although it is about to ask.',
     file: 'lua/semaphore/acquire.lua',
     search: 'tellNext(keys, publish, tickets, available - permits, not last and client)',
     replace: 'tellNext(keys, publish, tickets, available - permits, last and client)',
@@ -95,7 +96,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'place-lost-in-silence',
-    mistake: 'A client that falls behind another one leaves that one untold.',
+    mistake: 'A client that falls behind another client sends that client no message.',
     file: 'lua/semaphore/acquire.lua',
     search: '  tellNext(keys, publish, tickets, available)\n',
     replace: '',
@@ -104,7 +105,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'give-back-refused-when-full',
-    mistake: 'A full server refuses permits that are given back.',
+    mistake: 'A full server does not accept permits that are given back.',
     file: 'lua/semaphore/give-back.lua',
     search: "redis.call('ZREM', keys.queue, '')\n",
     replace: '',
@@ -122,7 +123,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'giving-back-not-remembered',
-    mistake: 'A request that comes after its permits were given back takes them.',
+    mistake: 'A request that comes after its permits were given back takes them again.',
     file: 'lua/semaphore/give-back.lua',
     search: "  redis.call('SET', keys.request, 'returned', 'PX', keptMs)\n",
     replace: '',
@@ -131,7 +132,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'give-back-not-told-to-redisson',
-    mistake: 'Clients of Redisson are not told of permits that were given back.',
+    mistake: 'Clients of Redisson receive no message about permits that were given back.',
     file: 'lua/semaphore/give-back.lua',
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
@@ -140,7 +141,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'give-back-tells-nobody',
-    mistake: 'The next client is not told of permits that were given back.',
+    mistake: 'The next client receives no message about permits that were given back.',
     file: 'lua/semaphore/give-back.lua',
     search: 'if isBack or wasFirst then',
     replace: 'if wasFirst then',
@@ -149,7 +150,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'leaver-stays',
-    mistake: 'A client in which nobody waits any more keeps its place.',
+    mistake: 'A client without waiters keeps its place.',
     file: 'lua/semaphore/leave.lua',
     search: 'waitsNoMore(keys, client)\n',
     replace: '',
@@ -158,7 +159,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'leaves-in-silence',
-    mistake: 'The first client leaves, and the next one is not told.',
+    mistake: 'When the first client leaves, the next client receives no message.',
     file: 'lua/semaphore/leave.lua',
     search: '  tellNext(keys, publish, tickets, available)\n',
     replace: '',
@@ -167,7 +168,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'release-late',
-    mistake: 'A release that comes too late is done.',
+    mistake: 'A release that comes too late is carried out.',
     file: 'lua/semaphore/release.lua',
     search: 'isLate(notAfterUs)',
     replace: 'false',
@@ -176,7 +177,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'released-to-nothing',
-    mistake: 'A release makes a semaphore that was deleted anew.',
+    mistake: 'A release creates a deleted semaphore again.',
     file: 'lua/semaphore/release.lua',
     search: 'ifExists and not isSet',
     replace: 'false',
@@ -185,7 +186,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'missing-semaphore-not-remembered',
-    mistake: 'A release that found no semaphore adds permits when it is repeated.',
+    mistake: 'A repeat of a release that found no semaphore adds permits.',
     file: 'lua/semaphore/release.lua',
     search: "  redis.call('SET', keys.request, '0', 'PX', keptMs)\n",
     replace: '',
@@ -194,7 +195,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'release-notes-no-kind',
-    mistake: 'A release that makes a semaphore does not note the kind.',
+    mistake: 'A release that creates a semaphore does not store the kind.',
     file: 'lua/semaphore/release.lua',
     search: "  noteKind(keys.kind, 'semaphore')\n",
     replace: '',
@@ -203,7 +204,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'release-not-remembered',
-    mistake: 'A release is not remembered, so that its repeat adds permits again.',
+    mistake: 'The server does not remember a release, so a repeat adds permits again.',
     file: 'lua/semaphore/release.lua',
     search: "redis.call('SET', keys.request, '1', 'PX', keptMs)\n",
     replace: '',
@@ -212,7 +213,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'semaphore-release-untold',
-    mistake: 'The next client is not told of a release.',
+    mistake: 'The next client receives no message about a release.',
     file: 'lua/semaphore/release.lua',
     search: 'tellNext(keys, publish, tickets, available)\n',
     replace: '',
@@ -221,7 +222,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'change-late',
-    mistake: 'A change that comes too late is done.',
+    mistake: 'A change that comes too late is carried out.',
     file: 'lua/semaphore/set.lua',
     search: 'isLate(notAfterUs)',
     replace: 'false',
@@ -239,7 +240,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'kind-ends-while-set',
-    mistake: 'The note of the kind ends although the semaphore is set again and again.',
+    mistake: 'The note of the kind expires although the number is set again and again.',
     file: 'lua/semaphore/set.lua',
     search: '    keepKind(keys.kind)\n',
     replace: '',
@@ -248,7 +249,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'new-semaphore-without-expiry',
-    mistake: 'A semaphore that was set for a time has no expiry.',
+    mistake: 'A semaphore with a limited time has no expiry.',
     file: 'lua/semaphore/set.lua',
     search: "      redis.call('PEXPIRE', keys.semaphore, ttlMs)\n",
     replace: '',
@@ -257,7 +258,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'set-notes-no-kind',
-    mistake: 'A new semaphore does not note its kind.',
+    mistake: 'A new semaphore does not store its kind.',
     file: 'lua/semaphore/set.lua',
     search: "    noteKind(keys.kind, 'semaphore')\n",
     replace: '',
@@ -266,7 +267,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'add-notes-no-kind',
-    mistake: 'A semaphore to which permits are added does not note its kind.',
+    mistake: 'A semaphore that gets permits does not store its kind.',
     file: 'lua/semaphore/set.lua',
     search: "  noteKind(keys.kind, 'semaphore')\nelseif what == 'delete' then\n",
     replace: "elseif what == 'delete' then\n",
@@ -284,7 +285,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'change-not-remembered',
-    mistake: 'A change is not remembered, so that its repeat changes the number again.',
+    mistake: 'The server does not remember a change, so a repeat changes the number again.',
     file: 'lua/semaphore/set.lua',
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
@@ -293,7 +294,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'new-permits-untold',
-    mistake: 'The next client is not told of a new semaphore.',
+    mistake: 'The next client receives no message about a new semaphore.',
     file: 'lua/semaphore/set.lua',
     search: '  tellNext(keys, publish, tickets, available + more)\n',
     replace: '',
@@ -302,7 +303,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'deletion-untold',
-    mistake: 'The next client is not told that the semaphore was deleted.',
+    mistake: 'The next client receives no message when the semaphore is deleted.',
     file: 'lua/semaphore/set.lua',
     search: '  redis.call(publish, tickets, (firstOf(keys)))\n',
     replace: '',
@@ -311,7 +312,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'waits-anew-each-time',
-    mistake: 'A client that asks again waits as if it had just come.',
+    mistake: 'A client that asks again loses its waiting time.',
     file: 'lua/parts/waiting-clients.lua',
     search: 'told and told <= serverTimeUs()',
     replace: 'false',
@@ -347,7 +348,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'dead-client-stays-in-queue',
-    mistake: 'A client that died is not taken out of the queue.',
+    mistake: 'A dead client is not removed from the queue.',
     file: 'lua/parts/waiting-clients.lua',
     search:
       "    redis.call('ZREM', keys.queue, client)\n    redis.call('HDEL', keys.alive, client)\n",
@@ -375,7 +376,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'client-tells-itself',
-    mistake: 'A client tells itself of its turn while it asks.',
+    mistake: 'A client sends itself a message about its turn while it asks.',
     file: 'lua/parts/waiting-clients.lua',
     search: ' and client ~= but',
     replace: '',
@@ -384,7 +385,8 @@ export const semaphoreScripts = [
   },
   {
     id: 'told-of-too-few',
-    mistake: 'A client is told of its turn although too few permits are available for it.',
+    mistake:
+      'A client receives a message about its turn although too few permits are available for it.',
     file: 'lua/parts/waiting-clients.lua',
     search: ' and permits <= available',
     replace: '',
@@ -402,7 +404,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'kind-ends-while-used',
-    mistake: 'The note of the kind ends while the number is used.',
+    mistake: 'The note of the kind expires while the number is used.',
     file: 'lua/parts/kind.lua',
     search: "    redis.call('PEXPIRE', kind, KIND_MS)\n",
     replace: '',
@@ -420,7 +422,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'unknown-kind-refused',
-    mistake: 'A note that a later version wrote refuses the name.',
+    mistake: 'A note of a later version refuses the name.',
     file: 'lua/parts/kind.lua',
     search: ' and OTHER_KIND[noted]',
     replace: '',
@@ -429,7 +431,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'text-as-permits',
-    mistake: 'A text that is no number is taken for permits.',
+    mistake: 'A text that is not a number counts as permits.',
     file: 'lua/parts/available.lua',
     search: "not string.match(text, '^%-?%d+$')",
     replace: 'false',
@@ -438,7 +440,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'repeated-acquisition-forgotten',
-    mistake: 'An acquisition is forgotten although it has just been repeated.',
+    mistake: 'The server forgets an acquisition that was just repeated.',
     file: 'lua/semaphore/acquire.lua',
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
@@ -447,7 +449,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'repeated-release-forgotten',
-    mistake: 'A release is forgotten although it has just been repeated.',
+    mistake: 'The server forgets a release that was just repeated.',
     file: 'lua/semaphore/release.lua',
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
@@ -456,7 +458,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'repeated-change-forgotten',
-    mistake: 'A change is forgotten although it has just been repeated.',
+    mistake: 'The server forgets a change that was just repeated.',
     file: 'lua/semaphore/set.lua',
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
@@ -465,7 +467,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'asks-again-at-once',
-    mistake: 'A client behind another one is told to ask again at once.',
+    mistake: 'A client behind another client must ask again at once.',
     file: 'lua/semaphore/acquire.lua',
     search:
       'local ttlMs = first ~= client and math.max(math.ceil(untilMs + 1 - serverTimeUs() / 1000), 0) or -1',
@@ -476,7 +478,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'missing-semaphore-not-told',
-    mistake: 'A client that waits is not told that there is no semaphore.',
+    mistake: 'A waiting client does not learn that the semaphore does not exist.',
     file: 'lua/semaphore/acquire.lua',
     search: "return { 'held', ttlMs, string.format('%.0f', sinceUs), isSet and 1 or 0, available }",
     replace: "return { 'held', ttlMs, string.format('%.0f', sinceUs), isSet or 1 or 0, available }",
@@ -485,7 +487,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'give-back-forgets-nothing',
-    mistake: 'To give back does not forget all requests whose answers are known.',
+    mistake: 'A give-back does not forget all requests whose answers are known.',
     file: 'lua/semaphore/give-back.lua',
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
@@ -512,7 +514,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'each-leaver-was-first',
-    mistake: 'Each client that leaves is taken for the first of those who waited.',
+    mistake: 'Each client that leaves counts as the first waiter.',
     file: 'lua/semaphore/leave.lua',
     search: 'return wasFirst and 1 or 0',
     replace: 'return wasFirst or 1 or 0',
@@ -521,7 +523,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'new-permits-not-told-to-redisson',
-    mistake: 'Clients of Redisson are not told of a new semaphore, or of permits that are added.',
+    mistake: 'Clients of Redisson receive no message about a new semaphore or added permits.',
     file: 'lua/semaphore/set.lua',
     search: '  tellOthers(publish, channel, available + more)\n',
     replace: '',
@@ -530,7 +532,7 @@ export const semaphoreScripts = [
   },
   {
     id: 'missing-semaphore-inspected',
-    mistake: 'A semaphore that does not exist is told as one that has no permits.',
+    mistake: 'A semaphore that does not exist is reported as a semaphore without permits.',
     file: 'lua/semaphore/inspect.lua',
     search: 'return { isSet and 1 or 0, available, serverTimeText(), waiting, wanted }',
     replace: 'return { isSet or 1 or 0, available, serverTimeText(), waiting, wanted }',

@@ -3,11 +3,11 @@ const FAULTS = 'test/semaphore/semaphore-faults.test.ts'
 const SEMAPHORE = 'test/semaphore/semaphore.test.ts'
 const WAKE_UPS = 'test/semaphore/semaphore-wake-ups.test.ts'
 
-/** Of the semaphore whose permits have no leases. */
+/** Mistakes with the semaphore without leases. */
 export const semaphore = [
   {
     id: 'taken-twice',
-    mistake: 'An acquisition that is sent again takes permits again.',
+    mistake: 'A repeated acquisition takes permits again.',
     file: 'lua/semaphore/acquire.lua',
     search:
       "elseif taken then\n  redis.call('PEXPIRE', keys.request, keptMs)\n  return { 'granted' }\n",
@@ -18,7 +18,7 @@ export const semaphore = [
   {
     id: 'taken-after-it-was-given-back',
     mistake:
-      'A request that comes after its caller has given up takes permits that nobody gives back.',
+      'A request that comes after its caller has given up takes permits that no client gives back.',
     file: 'lua/semaphore/acquire.lua',
     search: "if taken == 'returned' then",
     replace: 'if false then',
@@ -27,7 +27,8 @@ export const semaphore = [
   },
   {
     id: 'permits-out-of-turn',
-    mistake: 'Whoever asks first takes what there is, however long others have waited.',
+    mistake:
+      'The caller that asks first takes the available permits, even if others have waited for longer.',
     file: 'lua/semaphore/acquire.lua',
     search: 'if available >= permits and isNext(keys, client, sinceUs) then',
     replace: 'if available >= permits then',
@@ -36,7 +37,8 @@ export const semaphore = [
   },
   {
     id: 'chain-of-permits-broken',
-    mistake: 'Who was woken takes its permits and does not tell the next one of what is left.',
+    mistake:
+      'A waiter that was woken takes its permits, and does not wake the next waiter for the rest.',
     file: 'lua/semaphore/acquire.lua',
     search: '  tellNext(keys, publish, tickets, available - permits, not last and client)\n',
     replace: '',
@@ -45,7 +47,7 @@ export const semaphore = [
   },
   {
     id: 'place-left-by-one-that-goes-untold',
-    mistake: 'Who was first and gives up holds up the next one until that looks again.',
+    mistake: 'When the first waiter gives up, the next waiter must wait for its own next look.',
     file: 'lua/semaphore/give-back.lua',
     search: 'if isBack or wasFirst then',
     replace: 'if isBack then',
@@ -54,7 +56,7 @@ export const semaphore = [
   },
   {
     id: 'given-back-twice',
-    mistake: 'What is given back in the background is given back each time that this is sent.',
+    mistake: 'Each copy of a give-back gives the permits back again.',
     file: 'lua/semaphore/give-back.lua',
     search: "elseif taken then\n  redis.call('DEL', keys.request)\n",
     replace: '',
@@ -63,7 +65,7 @@ export const semaphore = [
   },
   {
     id: 'release-counted-twice',
-    mistake: 'A release that is sent again counts again.',
+    mistake: 'A repeated release counts again.',
     file: 'lua/semaphore/release.lua',
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done',
@@ -72,7 +74,7 @@ export const semaphore = [
   },
   {
     id: 'changed-twice',
-    mistake: 'A change of the number of permits that is sent again is made again.',
+    mistake: 'A repeated change of the number changes it again.',
     file: 'lua/semaphore/set.lua',
     search: "local result = tonumber(redis.call('GET', keys.request) or nil)",
     replace: 'local result',
@@ -81,7 +83,7 @@ export const semaphore = [
   },
   {
     id: 'drained-below-zero',
-    mistake: 'Where fewer than none are available drainPermits() gives some.',
+    mistake: 'drainPermits() of a semaphore with a negative number adds permits.',
     file: 'lua/semaphore/set.lua',
     search: 'result = math.max(available, 0)',
     replace: 'result = available',
@@ -90,7 +92,7 @@ export const semaphore = [
   },
   {
     id: 'release-not-told-to-redisson',
-    mistake: 'Clients of Redisson that wait hear of no release.',
+    mistake: 'Waiting clients of Redisson receive no message about a release.',
     file: 'lua/semaphore/release.lua',
     search: 'tellOthers(publish, channel, available)\n',
     replace: '',
@@ -99,7 +101,7 @@ export const semaphore = [
   },
   {
     id: 'permits-of-who-has-given-up',
-    mistake: 'Permits that are granted to who has given up meanwhile are nobody`s.',
+    mistake: 'Permits that are granted to a caller that has given up are lost.',
     file: 'src/locks/semaphore/semaphores.ts',
     search: 'if (this.settled) this.lock.abandonHold(hold)\n    else this.resolve(hold, path)',
     replace: 'this.resolve(hold, path)',
@@ -108,7 +110,7 @@ export const semaphore = [
   },
   {
     id: 'answered-names-kept',
-    mistake: 'Redis remembers each acquisition until its time is over.',
+    mistake: 'Redis remembers each acquisition until the end of its time.',
     file: 'src/servers/redis/semaphore/semaphore-commands.ts',
     search: 'if (this.#undecided.delete(owner)) this.#acknowledge(owner)',
     replace: 'this.#undecided.delete(owner)',
@@ -117,7 +119,7 @@ export const semaphore = [
   },
   {
     id: 'release-not-tried-on',
-    mistake: 'A release that was not confirmed is not tried on, and its permits are lost.',
+    mistake: 'A release without a confirmation is not repeated, so its permits are lost.',
     file: 'src/locks/semaphore/semaphores.ts',
     search: 'if (maySucceed(error)) remote.addLater(change)',
     replace: 'void maySucceed',
@@ -126,7 +128,7 @@ export const semaphore = [
   },
   {
     id: 'all-who-wait-are-told',
-    mistake: 'A release wakes all who wait.',
+    mistake: 'A release wakes all waiters.',
     file: 'src/servers/redis/semaphore/listen-to-both.ts',
     search: 'if (message === clientId)',
     replace: 'if (message !== undefined)',
@@ -135,7 +137,7 @@ export const semaphore = [
   },
   {
     id: 'release-refused-when-full',
-    mistake: 'A server without memory refuses permits that are released.',
+    mistake: 'A full server refuses a release of permits.',
     file: 'lua/semaphore/release.lua',
     search: "redis.call('ZREM', keys.queue, '')\n",
     replace: '',
@@ -144,7 +146,7 @@ export const semaphore = [
   },
   {
     id: 'refused-told-as-maybe-done',
-    mistake: 'A release that Redis refused is told as one that may have been done.',
+    mistake: 'The error of a refused release says that the release may have happened.',
     file: 'src/locks/semaphore/semaphore-words.ts',
     search: "isUnknown ||= kind === 'unknown'",
     replace: 'isUnknown ||= kind !== undefined',
@@ -153,7 +155,7 @@ export const semaphore = [
   },
   {
     id: 'wrong-type-not-named',
-    mistake: 'A refusal does not say what has the name.',
+    mistake: 'A refusal does not say which key has the name.',
     file: 'src/servers/redis/calls/script-call.ts',
     search: "} else if (kind === 'refused' && isWrongType(failure)) {",
     replace: "} else if (kind === 'closed' && isWrongType(failure)) {",

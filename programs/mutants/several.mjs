@@ -1,10 +1,10 @@
-/** Mistakes with several locks as one. */
+/** Mistakes with multi-locks. */
 const MULTI = 'test/multi/multi-lock.test.ts'
 
 export const several = [
   {
     id: 'held-while-waiting',
-    mistake: 'What is held while another lock is waited for is never let go.',
+    mistake: 'The locks that are held during a wait for another lock are never released.',
     file: 'src/locks/multi/all-or-none.ts',
     search: '    if (isStopped) return\n    this.#reach.wasTooShort(inOrder)\n',
     replace:
@@ -14,7 +14,7 @@ export const several = [
   },
   {
     id: 'rest-kept',
-    mistake: 'Where one lock is not to be had in time the others stay taken.',
+    mistake: 'If one lock is not acquired in time, the others stay acquired.',
     file: 'src/locks/multi/all-or-none.ts',
     search: '          await this.#letGo()\n          return null\n',
     replace: '          return null\n',
@@ -23,7 +23,7 @@ export const several = [
   },
   {
     id: 'waits-for-itself',
-    mistake: 'A lock that is given through two clients of one server is waited for by who has it.',
+    mistake: 'A multi-lock that gets one lock through two clients of a server waits for itself.',
     file: 'src/locks/multi/all-or-none.ts',
     search: 'if (!(await this.#hasAlready(busy))) {',
     replace: 'if (busy !== null) {',
@@ -32,7 +32,7 @@ export const several = [
   },
   {
     id: 'lost-one-overlooked',
-    mistake: 'All are said to be held although one was lost while the others were taken.',
+    mistake: 'A multi-lock is granted although one lock was lost while the others were acquired.',
     file: 'src/locks/multi/all-or-none.ts',
     search: '          lease.assertValid()\n',
     replace: '',

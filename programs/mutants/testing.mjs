@@ -2,11 +2,11 @@ const TIME = 'test/memory/virtual-time.test.ts'
 const SERVER = 'test/memory/test-server.test.ts'
 const CLOCK = 'src/servers/memory/virtual-clock.ts'
 
-/** Of the server in memory, as tests of users have it. */
+/** Mistakes of the server in memory, as tests of users see them. */
 export const testing = [
   {
     id: 'time-in-one-leap',
-    mistake: 'Virtual time passes on before what was due has been done.',
+    mistake: 'Virtual time advances before the due work is done.',
     file: CLOCK,
     search: '      next.work()\n      await this.#untilIdle()\n',
     replace: '      next.work()\n',
@@ -15,7 +15,8 @@ export const testing = [
   },
   {
     id: 'time-in-any-order',
-    mistake: 'What is due in virtual time happens in the order in which it was set up.',
+    mistake:
+      'Due work runs in the order in which it was scheduled, and not in the order of its times.',
     file: CLOCK,
     search: 'timer.dueAt < (first?.dueAt ?? Infinity)',
     replace: 'first === undefined',
@@ -24,7 +25,7 @@ export const testing = [
   },
   {
     id: 'lost-and-not-given-away',
-    mistake: 'lose() tells the holder, and the server keeps its lease.',
+    mistake: 'lose() reports the loss to the holder, but the server keeps the lease.',
     file: 'src/testing.ts',
     search: 'const ending = { owner: hold.id.wireOwner,',
     replace: "const ending = { owner: 'nobody',",
@@ -33,7 +34,7 @@ export const testing = [
   },
   {
     id: 'outage-answers',
-    mistake: 'What was asked before an outage is answered in it.',
+    mistake: 'A request from before an outage gets its answer during the outage.',
     file: 'src/servers/memory/memory-record-store.ts',
     search: '(server.whyOut === undefined ? deliver() : reject(LOST))',
     replace: 'deliver()',
@@ -42,7 +43,7 @@ export const testing = [
   },
   {
     id: 'outage-without-an-end',
-    mistake: 'Nobody is told that an outage is over.',
+    mistake: 'Nothing reports the end of an outage.',
     file: 'src/servers/memory/memory-server.ts',
     search: '.cameBack()\n    this.checkAgain()\n',
     replace: '.cameBack()\n',

@@ -1,4 +1,4 @@
-/** Mistakes with fencing tokens and the counters that they come from. */
+/** Mistakes with fencing tokens and their counters. */
 const SCRIPTS = 'test/lock/lua/lock-scripts.test.ts'
 const STATES = 'test/lock/lua/lock-states.test.ts'
 const MASTERS = 'test/quorum/lua/master-scripts.test.ts'
@@ -6,7 +6,7 @@ const MASTERS = 'test/quorum/lua/master-scripts.test.ts'
 export const tokens = [
   {
     id: 'token-is-the-clock',
-    mistake: 'A token is the time of the server, also where the last one was ahead of it.',
+    mistake: 'A token is the time of the server, even if the last token was ahead of it.',
     file: 'lua/parts/acquire.lua',
     search: 'if (tonumber(last) or 0) >= nowUs then',
     replace: 'if not nowUs then',
@@ -15,7 +15,7 @@ export const tokens = [
   },
   {
     id: 'token-without-clock',
-    mistake: 'Where the counter was lost tokens begin anew, and not at the time of the server.',
+    mistake: 'After the counter was lost, tokens start again below the time of the server.',
     file: 'lua/parts/acquire.lua',
     search: 'newToken = nextToken(last, floorUs, reserve)',
     replace: 'newToken = nextToken(last, 0, reserve)',
@@ -24,7 +24,7 @@ export const tokens = [
   },
   {
     id: 'old-counter-trusted',
-    mistake: 'A master that came back with old data counts on from its old counter.',
+    mistake: 'A master with old data continues from its old counter.',
     file: 'lua/parts/acquire.lua',
     search: 'local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs',
     replace: 'local floorUs = sinceUs and last and 0 or nowUs',
@@ -33,8 +33,7 @@ export const tokens = [
   },
   {
     id: 'reserve-below-last',
-    mistake:
-      'The tokens that are reserved beside the one begin below those that were issued before.',
+    mistake: 'The reserved tokens begin below tokens that were issued before.',
     file: 'lua/parts/acquire.lua',
     search: 'newToken = nextToken(last, 0, reserve)',
     replace: 'newToken = nextToken(last, nowUs + reserve, 0)',
@@ -43,8 +42,7 @@ export const tokens = [
   },
   {
     id: 'hand-over-from-token',
-    mistake:
-      'A hand-over counts on from the token of the hold that ends, and not from the counter.',
+    mistake: 'A hand-over counts from the token of the old hold, and not from the counter.',
     file: 'lua/lock/hand-over.lua',
     search: 'local highest = math.max(last or 0, tonumber(token))',
     replace: 'local highest = tonumber(token)',
@@ -53,7 +51,7 @@ export const tokens = [
   },
   {
     id: 'counter-ends-before-lease',
-    mistake: 'The counter of a long lease ends before the lease does.',
+    mistake: 'The counter of a long lease expires before the lease.',
     file: 'lua/parts/counter.lua',
     search: 'return counterMs - leaseMs < 0 and leaseMs or counterMs',
     replace: 'return counterMs',
@@ -62,7 +60,7 @@ export const tokens = [
   },
   {
     id: 'counter-ends-before-clock',
-    mistake: 'A counter that is ahead of the clock ends before the clock has passed it.',
+    mistake: 'A counter that is ahead of the clock expires before the clock has passed it.',
     file: 'lua/parts/counter.lua',
     search: 'if aheadMs > 0 then',
     replace: 'if false then',
@@ -71,7 +69,7 @@ export const tokens = [
   },
   {
     id: 'counter-not-renewed',
-    mistake: 'Renewals keep the lock, and let its counter end.',
+    mistake: 'Renewals prolong the lock, but not its counter.',
     file: 'lua/lock/renew.lua',
     search: 'keepCounter(KEYS[2 * i], counterMs, leaseMs)',
     replace: '',
@@ -80,7 +78,7 @@ export const tokens = [
   },
   {
     id: 'counter-not-re-entered',
-    mistake: 'Re-entries go on for longer than the counter is kept, which ends meanwhile.',
+    mistake: 'Re-entries prolong the lock for longer than its counter.',
     file: 'lua/parts/acquire.lua',
     search: `      keepCounter(counter, counterMs, leaseMs)
     end
@@ -95,7 +93,8 @@ export const tokens = [
   },
   {
     id: 'counter-kept-for-lease',
-    mistake: 'A lock that is renewed for long has a counter that ends soon after its release.',
+    mistake:
+      'The counter of a lock that was renewed for a long time expires soon after the release.',
     file: 'lua/parts/counter.lua',
     search: 'if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then',
     replace: 'if leftMs >= 0 and leftMs < leaseMs then',
@@ -104,7 +103,7 @@ export const tokens = [
   },
   {
     id: 're-entry-without-token',
-    mistake: 'A re-entry does not say which hold it re-enters, and takes a free lock anew.',
+    mistake: 'A re-entry does not name its hold, so it acquires a free lock again.',
     file: 'src/servers/redis/redis-lock.ts',
     search: 'const given = { owner, leaseMs, holds, token }',
     replace: 'const given = { owner, leaseMs, reserve: holds && token && 0 }',
@@ -113,7 +112,7 @@ export const tokens = [
   },
   {
     id: 're-entry-joins-later-hold',
-    mistake: 'A re-entry that is late joins a later hold of the same name.',
+    mistake: 'A late re-entry joins a later hold of the same name.',
     file: 'lua/parts/acquire.lua',
     search: `  if token and not vote and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
     return { 'gone' }

@@ -1,11 +1,11 @@
-/** Mistakes with requests and answers that are lost or late. */
+/** Mistakes with lost or late requests and answers. */
 const LATE_REQUESTS = 'test/lock/lock-late-requests.test.ts'
 
 export const unknown = [
   {
     id: 'unknown-is-no',
     mistake:
-      'A request without an answer counts as refused, and what it may get is not given back.',
+      'A request without an answer counts as refused, and the lock that it may get is not released.',
     file: 'src/local/request.ts',
     search: '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)\n',
     replace: '',
@@ -14,7 +14,8 @@ export const unknown = [
   },
   {
     id: 'settled-early',
-    mistake: 'What is in doubt is released once, although the request may come behind the release.',
+    mistake:
+      'A request in doubt is released only once, although the request may run after the release.',
     file: 'src/servers/pending-releases.ts',
     search: '      if (sentAtMs >= one.untilMs) this.#settled(one)\n',
     replace: '      if (sentAtMs >= 0) this.#settled(one)\n',
@@ -23,7 +24,8 @@ export const unknown = [
   },
   {
     id: 'sure-at-answer',
-    mistake: 'A release is judged by when it was answered: a late request got in between.',
+    mistake:
+      'A release counts from its answer, although a late request may have run before that answer.',
     file: 'src/local/release-request.ts',
     search: 'abandonIfInDoubt(lock, hold, this.#firstSentAt)',
     replace: 'abandonIfInDoubt(lock, hold, performance.now())',
@@ -32,7 +34,7 @@ export const unknown = [
   },
   {
     id: 'name-used-again',
-    mistake: 'A name is used again, and what settles the old attempt ends the new hold.',
+    mistake: 'A name is used again, so the release of the old attempt ends the new hold.',
     file: 'src/owner/owner.ts',
     search: 'return this.#attempts === 1 ? first :',
     replace: 'return this.#attempts > 0 ? first :',
@@ -41,7 +43,7 @@ export const unknown = [
   },
   {
     id: 'unsent-is-done',
-    mistake: 'A release that was never sent counts as done when the lock turns out to be gone.',
+    mistake: 'A release that was never sent counts as done if the lock is gone later.',
     file: 'src/local/release-request.ts',
     search: "this.mayBeDone ||= failure.kind === 'unknown'",
     replace: 'this.mayBeDone = true',
@@ -50,7 +52,7 @@ export const unknown = [
   },
   {
     id: 'lower-told-again',
-    mistake: 'A count that was lowered too late is lowered by the same request once more.',
+    mistake: 'A request to lower a count is sent again although it came too late.',
     file: 'src/servers/redis/lock-bindings.ts',
     search: 'asksAgain: false',
     replace: 'asksAgain: true',
@@ -59,7 +61,7 @@ export const unknown = [
   },
   {
     id: 'nothing-after-unlock',
-    mistake: 'A release that Redis does not confirm in time is not tried on in the background.',
+    mistake: 'A release that Redis does not confirm in time is not repeated in the background.',
     file: 'src/local/release-request.ts',
     search: '      lock.abandonHold(hold)\n',
     replace: '',
@@ -68,7 +70,7 @@ export const unknown = [
   },
   {
     id: 'scripts-not-known',
-    mistake: 'A server that has forgotten the scripts is not sent them again.',
+    mistake: 'The client does not send scripts again that the server has forgotten.',
     file: 'src/servers/redis/calls/script-call.ts',
     search: "message.startsWith('NOSCRIPT')",
     replace: 'false',
@@ -77,7 +79,8 @@ export const unknown = [
   },
   {
     id: 'force-by-name',
-    mistake: 'forceUnlock() ends whatever hold the name has by then, and not the one that it saw.',
+    mistake:
+      'forceUnlock() ends any later hold of the same name, and not only the hold that it saw.',
     file: 'src/servers/redis/redis-lock.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
@@ -86,7 +89,7 @@ export const unknown = [
   },
   {
     id: 'odd-answer-is-refusal',
-    mistake: 'An answer that no script gives counts as refused, although the script may have run.',
+    mistake: 'An invalid answer counts as a refusal, although the script may have run.',
     file: 'src/servers/redis/calls/script-call.ts',
     search: 'error instanceof CallFailure ? error : oddAnswer(this.script.name, reply)',
     replace:
@@ -96,7 +99,7 @@ export const unknown = [
   },
   {
     id: 'bunch-overtakes',
-    mistake: 'What goes alone overtakes a release of the same lock that was told before.',
+    mistake: 'A single call overtakes an earlier release of the same lock in a batch.',
     file: 'src/servers/redis/calls/batch.ts',
     search:
       'if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
@@ -107,7 +110,7 @@ export const unknown = [
   },
   {
     id: 'bunch-shares-deadline',
-    mistake: 'Calls that go together have the time of the one that has the least.',
+    mistake: 'All calls of a batch have the shortest of their deadlines.',
     file: 'src/servers/redis/calls/batch.ts',
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',

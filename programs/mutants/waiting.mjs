@@ -1,4 +1,4 @@
-/** Mistakes with those who wait: wake-ups, aborts, and what the end of a wait means. */
+/** Mistakes with waiters: wake-ups, aborts, and the end of a wait. */
 const WAITERS = 'test/lock/waiters.test.ts'
 
 export const waiting = [
@@ -14,7 +14,7 @@ export const waiting = [
   {
     id: 'no-second-look',
     mistake:
-      'Nobody looks again once the subscription is confirmed: a release before it is missed.',
+      'A waiter does not look again after the subscription, so it misses an earlier release.',
     file: 'src/servers/redis/connection/subscriptions.ts',
     search: '          for (const { onWake } of [...channel.listeners]) onWake()\n',
     replace: '',
@@ -23,7 +23,7 @@ export const waiting = [
   },
   {
     id: 'ring-not-kept',
-    mistake: 'A wake-up that comes while the waiter asks is forgotten.',
+    mistake: 'A wake-up during a request of the waiter is forgotten.',
     file: 'src/kit/wake-event.ts',
     search: '    if (this.#isSet) {',
     replace: '    if (this.#isSet && ms < 0) {',
@@ -32,7 +32,7 @@ export const waiting = [
   },
   {
     id: 'no-new-subscription',
-    mistake: 'After a reconnect nobody subscribes again.',
+    mistake: 'After a reconnect, the client does not subscribe again.',
     file: 'src/servers/redis/connection/subscriptions.ts',
     search: 'if (!this.#follows()) this.#subscribe([...this.#channels.keys()])',
     replace: 'this.#follows()',
@@ -41,7 +41,7 @@ export const waiting = [
   },
   {
     id: 'confirmed-for-ever',
-    mistake: 'A subscription counts as confirmed although its connection broke, and nobody looks.',
+    mistake: 'A subscription counts as confirmed after its connection broke, so no waiter looks.',
     file: 'src/servers/redis/connection/subscriptions.ts',
     search: '      channel.confirmed = false\n',
     replace: '',
@@ -51,7 +51,7 @@ export const waiting = [
   {
     id: 'no-look-at-the-end',
     mistake:
-      'Who waits does not look when the lease of the holder ends: one that crashed sends no message.',
+      'A waiter does not look at the end of the lease, although a crashed holder sends no message.',
     file: 'src/waiting/release-listener.ts',
     search: 'Math.min(ttlMs === Infinity ? ttlMs : this.#untilFree(ttlMs), untilCheckMs())',
     replace:
@@ -61,7 +61,7 @@ export const waiting = [
   },
   {
     id: 'deleted-key-not-seen',
-    mistake: 'Who waits for a key that is deleted sleeps to the end of the lease that it saw.',
+    mistake: 'A waiter for a deleted key sleeps until the end of the lease that it saw.',
     file: 'src/waiting/release-listener.ts',
     search: ', untilCheckMs())',
     replace: ')',
@@ -70,7 +70,7 @@ export const waiting = [
   },
   {
     id: 'leaver-leaves-nobody',
-    mistake: 'When the first of those who wait in a client gives up nobody there asks any more.',
+    mistake: 'When the first waiter of a client gives up, no other waiter of the client asks.',
     file: 'src/local/local-lock.ts',
     search: '    void NOW.then(() => this.advance())\n',
     replace: '    if (this.waiters.isEmpty) void NOW.then(() => this.advance())\n',
@@ -80,7 +80,7 @@ export const waiting = [
   },
   {
     id: 'each-subscribes-for-ever',
-    mistake: 'The last one who waits leaves the subscription behind.',
+    mistake: 'The last waiter leaves its subscription.',
     file: 'src/waiting/release-listener.ts',
     search: '    this.#shortMs = 1\n    this.#listening?.stop()\n',
     replace: '    this.#shortMs = 1\n',
@@ -89,7 +89,7 @@ export const waiting = [
   },
   {
     id: 'abort-listener-left',
-    mistake: 'A signal that is used for many waits keeps a listener of those that are over.',
+    mistake: 'A signal of many waits keeps listeners of ended waits.',
     file: 'src/waiting/abort-watch.ts',
     search: 'if (all.size === 0) this.#shared.stopListening()',
     replace: 'if (all.size < 0) this.#shared.stopListening()',
@@ -98,7 +98,7 @@ export const waiting = [
   },
   {
     id: 'outage-is-null',
-    mistake: 'A wait that ends in an outage says that somebody has the lock.',
+    mistake: 'A wait that ends in an outage reports that another holder has the lock.',
     file: 'src/waiting/waiter.ts',
     search: 'retryBudget.isOutage(this.announced || this.request.known)',
     replace: 'retryBudget.isUsedUp',
@@ -107,7 +107,7 @@ export const waiting = [
   },
   {
     id: 'contention-is-outage',
-    mistake: 'A wait that is shorter than a round trip is told of as an outage.',
+    mistake: 'A wait that is shorter than a round trip is reported as an outage.',
     file: 'src/waiting/retry-budget.ts',
     search: 'return this.isUnusual(silentMs)',
     replace: 'return silentMs > 0',

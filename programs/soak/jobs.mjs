@@ -1,17 +1,16 @@
-// One use of each kind of lock, as services use them: most with names of their own, some with names that
-// all fight for.
+// One use of each kind of lock, as in a service. Most names have one user. All services share some names.
 import { setTimeout as pause } from 'node:timers/promises'
 import { pick } from '../chaos/random.mjs'
 
 const HOT = ['hot:0', 'hot:1', 'hot:2']
 const PERMITS = 3
-/** A wait ends even when all others are stopped. */
+/** Each wait ends, even when all other services are stopped. */
 const WAIT_MS = 10_000
 
-/** @returns functions by name: each is one operation, and resolves also where the lock was not to be had */
+/** @returns functions by name. Each function does one operation, and also resolves if it did not acquire the lock */
 export function jobsOf(client, { random, label }) {
   let count = 0
-  /** A name that is used once. */
+  /** Returns a name that is used once. */
   const fresh = (kind) => {
     count += 1
     return `${kind}:${label}:${count}`
@@ -64,7 +63,7 @@ export function jobsOf(client, { random, label }) {
     },
     latch: async () => {
       count += 1
-      // A count that was left by a fault stays for good: these names come again.
+      // A count that a fault left behind would stay forever, because these names are used again.
       const latch = client.getCountDownLatch(`import:${label}:${count % 50}`)
       await latch.trySetCount(2)
       // A server that forgot the count has opened the latch.

@@ -1,11 +1,11 @@
-// Says whether something grew: the median of the last quarter of a run against that of the first, after
-// the part in which caches fill and V8 compiles.
+// Decides if something grew. Compares the median of the first quarter of a run with the median of the last quarter.
+// The start of the run, when caches fill and V8 compiles, does not count.
 
-/** How much of the run is left out at its beginning. */
+/** This share of the run is left out at its start. */
 const WARM_UP = 0.1
 const MB = 1024 * 1024
 
-/** What is measured: how it is read from a sample, and how much more of it is no growth. */
+/** The measures: how each is read from a sample, and how much growth is allowed. */
 const SERIES = [
   ...ofServices('heap', 'MB', ({ heapUsed }) => heapUsed / MB, { share: 0.1, more: 1 }),
   ...ofServices('resident memory', 'MB', ({ rss }) => rss / MB, { share: 0.2, more: 10 }),
@@ -16,7 +16,7 @@ const SERIES = [
   ofServer('memory of the server', 'MB', ({ memory }) => memory / MB, { share: 0.1, more: 1 }),
   ofServer('connections', '', ({ connections }) => connections, { share: 0, more: 3 }),
   ofServer('channels', '', ({ channels }) => channels, { share: 0, more: 5 }),
-  // A round trip beside it is measured in the same moments, so a busy machine slows both.
+  // The comparison with a round trip of the same moment removes the effect of a busy machine.
   {
     name: 'lock and release, in round trips',
     unit: '',
@@ -38,8 +38,8 @@ function ofServer(name, unit, read, bound) {
 }
 
 /**
- * @returns `series`: for each measure its lines as `[seconds, value]`, the medians of the first and the
- * last quarter, and whether it grew; `isGood`: nothing grew, and nothing unexpected happened
+ * @returns `series`: the lines of each measure as `[seconds, value]`, its medians, and true if it grew. `isGood`:
+ * true if nothing grew and nothing unexpected happened
  */
 export function judge({ samples, unexpected }) {
   const begin = samples.at(-1).at * WARM_UP
@@ -72,7 +72,7 @@ export function median(values) {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** The value below which that share of all lies. */
+/** Returns the value below which this share of all values is. */
 export function quantile(values, share) {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

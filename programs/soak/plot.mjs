@@ -1,4 +1,4 @@
-// A run as a picture: time to the right, faults on top, and a panel for each measure.
+// Draws a run as a picture. Time runs from left to right, the faults are on top, and each measure has a panel.
 import { picture, rect, text } from '../chaos/plot/svg.mjs'
 
 const [WIDTH, LEFT, RIGHT] = [900, 70, 880]

@@ -1,4 +1,4 @@
-// A run in words and in tables: on the terminal, and as a page.
+// Describes a run in words and tables, for the terminal and as a page.
 import { median, quantile } from './judge.mjs'
 
 export function print(result, verdict) {

@@ -1,8 +1,8 @@
-// Hours of ordinary work with faults: memory, handles, keys and latency must stay flat.
+// Runs services with faults for hours: memory, handles, keys and latency must not grow.
 // `npm run build`, then `node programs/soak/run.mjs [--minutes 240] [--seed n] [--workers 2] [--callers 6]
-// [--pause 120] [--every 10] [--samples soak.jsonl] [--plot soak.svg] [--report soak.md]`. It ends with 1
-// if something grows, or if a call fails in a way that the faults do not explain.
-// `--leak` shows that it finds a leak. `--from soak.jsonl` judges and draws samples of an earlier run.
+// [--pause 120] [--every 10] [--samples soak.jsonl] [--plot soak.svg] [--report soak.md]`.
+// The exit code is 1 if something grows, or if a call fails in a way that the faults do not explain.
+// `--leak` shows that the run finds a leak. `--from soak.jsonl` judges and draws the samples of an earlier run.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { judge } from './judge.mjs'

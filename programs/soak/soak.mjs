@@ -1,4 +1,4 @@
-// One server, a few services, a fault now and then, and a sample of each at equal intervals.
+// One server, some services, occasional faults, and a sample of each service at equal intervals.
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { forkGuarded } from '../chaos/clients.mjs'
@@ -9,9 +9,9 @@ import { Way } from '../chaos/proxy.mjs'
 import { now, pick, pickWeighted, randomFrom } from '../chaos/random.mjs'
 import { Server } from '../chaos/servers/server.mjs'
 
-/** Between two faults, on average. */
+/** The mean time between two faults, in milliseconds. */
 const GAP_MS = 10_000
-/** No longer than the lease of the workers, so that some leases outlive a fault and others do not. */
+/** Not longer than the lease of the workers. So some leases outlive a fault, and others do not. */
 const LONGEST_FAULT_MS = 6_000
 const CLOSE_MS = 30_000
 
@@ -92,7 +92,7 @@ export class Soak {
     })
   }
 
-  /** Between two faults: what is measured is what remains of them. */
+  /** Takes a sample between two faults, so that it shows what remains after a fault. */
   async #sample() {
     await this.#busy
     const services = await Promise.all(
@@ -109,7 +109,7 @@ export class Soak {
     this.#keep('sample', 'samples', { at: this.#at(), services, server })
   }
 
-  /** A server that was started again refuses everything until it has read its data. */
+  /** A server that was restarted refuses all commands until it has loaded its data. */
   async #answers() {
     const { admin } = this.#server
     for (;;) {

@@ -1,6 +1,6 @@
-// A service that lives for hours: one client, a few callers who use every kind of lock, a candidate, a
-// history and metrics. It is never replaced, so whatever it forgets to give back adds up. Started by
-// run.mjs with its settings in `process.argv[2]`.
+// A service that runs for hours: one client, callers that use every kind of lock, a candidate, a history and metrics.
+// The client is never replaced, so every leak adds up. run.mjs starts this process, and passes the settings in
+// `process.argv[2]`.
 import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -19,7 +19,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
 const redis = `redis://127.0.0.1:${port}`
 
-/** What calls may reject with while faults are at work. */
+/** The codes of errors that faults may cause. */
 const EXPECTED = new Set([
   'HOLDFAST_UNAVAILABLE',
   'HOLDFAST_REFUSED',
@@ -38,13 +38,13 @@ client.on('error', () => {})
 const history = recordHistory({ redis, maxEvents: 1_000, onError: () => {} })
 const register = new Registry()
 const metrics = collectMetrics({ register, nameOf: (name) => name.split(':')[0] })
-// Past the faults of the network: the time of the probes is that of the library and of the server.
+// The probes do not use the proxy with the faults, so they measure only the library and the server.
 const direct = new Holdfast({ redis: `redis://127.0.0.1:${directPort}`, counterTtlMs: 60_000 })
 direct.on('error', () => {})
 const bare = new Redis(directPort, '127.0.0.1', { retryStrategy: () => 100 })
 bare.on('error', () => {})
 
-/** Also those of calls that `close()` ends. */
+/** True for errors that faults or `close()` may cause. */
 const isExpected = (error) =>
   error instanceof HoldfastError &&
   (EXPECTED.has(error.code) || (isOver && error.code === 'HOLDFAST_CLOSED'))
@@ -94,7 +94,7 @@ async function stand() {
   }
 }
 
-/** One lock that nobody wants, and one round trip for comparison, in turn. */
+/** Measures by turns a lock without contention, and a round trip for comparison. */
 async function probe() {
   for (let i = 0; !isOver; i++) {
     await pause(200)
@@ -114,7 +114,7 @@ async function probe() {
 }
 
 function sample() {
-  // Twice: what waits for a finalizer goes with the second.
+  // Runs twice, because only the second collection frees objects with a finalizer.
   collectGarbage()
   collectGarbage()
   const { heapUsed, rss, external } = process.memoryUsage()

@@ -21,7 +21,7 @@ export interface HoldKind {
   /** The number of permits of each hold; undefined for locks. */
   readonly permits?: number
   /**
-   * Set if the client renews the leases of this kind by separate requests. The renewal thread does
+   * Set if the client renews the leases of this kind by separate requests. The watchdog thread does
    * not renew these leases.
    */
   readonly renewal?: object | undefined

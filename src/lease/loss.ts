@@ -6,7 +6,6 @@ interface LostHold {
   readonly lockName: string
   readonly token: number
   readonly kind: HoldKind
-  readonly leaseMs: number
   readonly renewMs: number
   readonly limitAt: number
   readonly limitMs: number
@@ -45,8 +44,8 @@ export function lossOf(hold: LostHold, reason: LossReason, how: string): LeaseLo
  *
  * @param overAt when the validity ended, on the monotonic clock
  */
-export function isAtLimit({ leaseMs, limitAt }: LostHold, overAt: number): boolean {
-  return overAt + leaseMs - validityMs(leaseMs) >= limitAt
+export function isAtLimit({ renewMs, limitAt }: LostHold, overAt: number): boolean {
+  return overAt + renewMs - validityMs(renewMs) >= limitAt
 }
 
 /** Returns the name of the option that limits how long the watchdog renews the hold. */
@@ -70,10 +69,12 @@ export function howItRanOut(
   { sentAt, validForMs }: LastProof,
   agoMs: number,
 ): string {
-  const { leaseMs, renewMs } = hold
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
     return `its ${limitWords(hold)} is over, so it is no longer renewed`
   }
-  const kind = renewMs > 0 ? 'the renewed lease' : 'the fixed lease'
-  return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`
+  const kind = hold.renewMs > 0 ? 'renewed' : 'fixed'
+  return (
+    `its time ran out; the ${kind} lease was last confirmed ${Math.round(agoMs)} ms ago, ` +
+    `and was valid for ${Math.round(validForMs)} ms`
+  )
 }

@@ -26,7 +26,7 @@ export interface Backing {
   forget(): void
 }
 
-/** Renews leases while the watchdog cannot run. The renewal thread implements this interface. */
+/** Renews leases while the watchdog cannot run. The watchdog thread implements this interface. */
 export interface StandIn {
   /**
    * Returns undefined if the stand-in is ready. Otherwise returns a promise that resolves when the

@@ -47,7 +47,7 @@ function isOver({ closed }: LocalLock, waiter: Waiter): boolean {
 }
 
 /**
- * Begins the acquisition when the renewal thread is ready. Before that, the thread could not renew
+ * Begins the acquisition when the watchdog thread is ready. Before that, the thread could not renew
  * the lease.
  */
 async function startWhenReady(

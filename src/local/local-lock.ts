@@ -49,7 +49,7 @@ export class LocalLock extends Linked<LocalLock> {
   /** True while a hand-over request is in flight. */
   isHandingOver = false
   /** Set from the first wait in the server's queue, until this client no longer uses the lock. */
-  queued: QueuedWaiters | undefined
+  queuedWaiters: QueuedWaiters | undefined
   readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
@@ -78,8 +78,8 @@ export class LocalLock extends Linked<LocalLock> {
     if (this.isOccupied) return
     this.#host.becameFree(this)
     if (!this.handOverBudget.isForgotten(() => this.tasks.reportIfQuiet())) return
-    this.queued?.stopHeartbeat()
-    this.queued = undefined
+    this.queuedWaiters?.stopHeartbeat()
+    this.queuedWaiters = undefined
     this.#host.becameIdle(this)
   }
 
@@ -221,8 +221,8 @@ export class LocalLock extends Linked<LocalLock> {
   checkAgain(following?: NextHolder, releasedAt?: Moment): void {
     this.advance()
     this.mayBeFree()
-    if (following?.own) this.queued?.onOwnRelease(following, releasedAt)
-    else if (following === undefined && !this.isOccupied) this.queued?.checkAgain()
+    if (following?.own) this.queuedWaiters?.onOwnRelease(following, releasedAt)
+    else if (following === undefined && !this.isOccupied) this.queuedWaiters?.checkAgain()
   }
 
   /** Called after `forceUnlock()` ended a hold. The same hold in this client ends at once. */

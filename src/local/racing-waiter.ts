@@ -45,7 +45,7 @@ export abstract class LocalWaiter extends Waiter {
     holds.report(hold, this.waitedMs, this.observation)
     // A listener may have released the hold.
     if (!hold.live) return
-    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
+    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queuedWaiters?.wake(request.owner)
     const { isShared, isCounted, waitsAside } = request.kind
     if (isShared && !isCounted && !waitsAside) {
       for (const other of waiters.sharedAtFront()) {

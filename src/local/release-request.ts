@@ -128,8 +128,8 @@ export class FreeRequest extends ReleaseRequest {
   }
 
   protected override send(): void {
-    const { queued, services } = this.lock
-    this.#releasedAt = queued?.isEmpty === false ? services.clock.now() : undefined
+    const { queuedWaiters, services } = this.lock
+    this.#releasedAt = queuedWaiters?.isEmpty === false ? services.clock.now() : undefined
     super.send()
   }
 

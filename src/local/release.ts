@@ -91,7 +91,7 @@ function letGo(
   observation: ReleaseObservation,
 ): Promise<boolean> {
   const { handOverBudget } = lock
-  const inRun = reason === undefined ? lock.queued?.passOn(hold) : undefined
+  const inRun = reason === undefined ? lock.queuedWaiters?.passOn(hold) : undefined
   if (inRun) return passed(lock, hold, inRun.following, inRun.waiter, observation)
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
@@ -146,10 +146,10 @@ function handOver(
   next: Waiter,
   observation: ReleaseObservation,
 ): Promise<boolean> {
-  const { handOverBudget, queued } = lock
+  const { handOverBudget, queuedWaiters } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // If waiters of this client are in the server's queue, the server chooses the next holder.
-  const ifUsedUp = queued?.isEmpty === false ? 'always' : 'forOthers'
+  const ifUsedUp = queuedWaiters?.isEmpty === false ? 'always' : 'forOthers'
   const mayFree = handOverBudget.isUsedUp ? ifUsedUp : 'never'
   const { listens } = lock
   const { callMs } = lock.newBudget(hold.kind)

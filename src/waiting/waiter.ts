@@ -92,7 +92,7 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Makes the timeout error. Set only while the waiter waits for replicas or for the renewal thread. */
+  /** Makes the timeout error. Set only while the waiter waits for replicas or for the watchdog thread. */
   notYet: ((what: string) => Error) | undefined
   /** The latest time at which a request with an unknown outcome may run, on the monotonic clock; 0 for none. */
   doubtUntilMs = 0
@@ -234,7 +234,7 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   // Resolves with null, because another owner held the lock for too long. Rejects in an outage, because the holder is
-  // then unknown. Also rejects if the waiter waits for replicas or for the renewal thread.
+  // then unknown. Also rejects if the waiter waits for replicas or for the watchdog thread.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

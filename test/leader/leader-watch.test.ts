@@ -1,8 +1,8 @@
 import { ClosedError, RedisUnavailableError } from '../../src/index.ts'
 import { systemClock } from '../../src/kit/clock.ts'
-import { labelIn, labelSuffix } from '../../src/locks/leader/candidate-label.ts'
 import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
 import type { HolderFacts } from '../../src/servers/answers.ts'
+import { labelIn, labelSuffix } from '../../src/servers/owner-id.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** The answers of the server to one check after another; the last answer repeats forever. */

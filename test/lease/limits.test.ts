@@ -51,6 +51,16 @@ test('a re-entry that was given up is released even after a long outage', async 
   expect(await two.getLock('it').tryLock()).not.toBeNull()
 })
 
+test('the loss after an `extend()` without an answer reports the time that was confirmed', async () => {
+  const lease = await one.getLock('it').lock(3_000)
+  server.beginOutage()
+  lease.extend(600_000).catch(() => undefined)
+  await server.advance(3_000)
+  expect(lease.signal.reason.message).toContain('and was valid for 2868 ms')
+  server.endOutage()
+  await server.advance(5_000)
+})
+
 test('`maxHoldMs` of several locks leaves each lock the lease of its own client', async () => {
   const locks = [two.getLock('a'), one.getLock('b')]
   const lease = await two.getMultiLock(...locks).lock({ maxHoldMs: 60_000 })

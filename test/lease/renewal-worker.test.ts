@@ -8,7 +8,7 @@ import { faultRig, SHA } from '../support/fault-rig.ts'
 const rig = faultRig()
 const LEASE_MS = 900
 
-test('the renewal thread counts an answer as proof only if the lease has an expiry', async () => {
+test('the watchdog thread counts an answer as proof only if the lease has an expiry', async () => {
   const port = Object.assign(new EventEmitter(), { postMessage: () => {} })
   const heartbeat = new SharedArrayBuffer(8)
   new Float64Array(heartbeat)[0] = performance.now()

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, type Lease, RedisRefusedError } from '../../src/index.ts'
-import { READ_WRITE_PART } from '../../src/servers/records/read-write-holds.ts'
+import { READ_WRITE_PART } from '../../src/servers/records/read-write/read-write-holds.ts'
 import type { MemoryClientOptions } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'

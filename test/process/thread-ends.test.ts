@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { RenewalThread } from '../../src/servers/redis/thread/renewal-thread.ts'
+import { WatchdogThread } from '../../src/servers/redis/thread/watchdog-thread.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** It reports which slots are kept. It frees a slot when asked, and throws at the lease `deadly`. */
@@ -24,11 +24,11 @@ parentPort.postMessage({ kind: 'up' })
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-thread-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function newThread(told: string[]): RenewalThread {
+function newThread(told: string[]): WatchdogThread {
   const file = join(folder, 'slots.mjs')
   writeFileSync(file, PROGRAM)
   const limits = { commandTimeoutMs: 1_000, silenceLimitMs: 1_000 }
-  return new RenewalThread(
+  return new WatchdogThread(
     { host: '127.0.0.1', port: 1 },
     limits,
     ({ message }) => told.push(/slot \d+|it dies/.exec(message)?.[0] ?? message),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AcquireAnswer, Released } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
-import { Attempts } from '../../src/servers/quorum/attempts.ts'
+import { Attempts } from '../../src/servers/quorum/master/attempts.ts'
 import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { promised, replyWith } from '../../src/servers/reply.ts'
 import { deferred } from '../support/deferred.ts'

@@ -11,6 +11,7 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
+const records = ['servers/records', 'servers/records/read-write', 'servers/records/semaphore']
 const folders = readdirSync(join(__dirname, '../../src/locks'))
 const kinds = folders.map((folder) => `locks/${folder}`)
 
@@ -23,7 +24,7 @@ const engineMayImport: Record<string, string[]> = {
   holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'connect', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
-  kinds: [...kinds, ...engine, 'servers/records'],
+  kinds: [...kinds, ...engine, ...records],
   connect: ['local', 'servers', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
@@ -31,7 +32,7 @@ const engineMayImport: Record<string, string[]> = {
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases as users do. It acquires and renews nothing by itself.
-  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
+  'locks/leader': ['lease', 'type owner', 'waiting', 'servers', 'kit', 'eventemitter3'],
   local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   // Only the folder `local` makes the observer. All other code knows the interface of an observer.
@@ -41,6 +42,8 @@ const engineMayImport: Record<string, string[]> = {
   servers: ['kit'],
   // The protocols of all servers without scripts.
   'servers/records': ['servers', 'kit'],
+  'servers/records/read-write': ['servers/records', 'servers', 'kit'],
+  'servers/records/semaphore': ['servers/records', 'servers', 'kit'],
   'servers/redis': [
     'servers/redis/calls',
     'servers/redis/connection',
@@ -87,6 +90,15 @@ const engineMayImport: Record<string, string[]> = {
     'ioredis',
   ],
   'servers/quorum': [
+    'servers/quorum/master',
+    'servers/redis',
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+  ],
+  'servers/quorum/master': [
     'servers/redis',
     'servers/redis/calls',
     'servers/redis/connection',
@@ -188,13 +200,14 @@ const toolsMayImport: Record<string, string[]> = {
   ],
   'tools/dashboard/handler': ['tools/inspection', 'tools/kinds', 'type tools/history', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
-  'tools/inspection': ['tools/kinds', 'index'],
+  'tools/inspection': ['tools/kinds', 'servers', 'index'],
   'tools/inspection/records': [
     'tools/inspection',
     'tools/kinds',
     'connect-records',
     'servers',
     'servers/records',
+    'servers/records/read-write',
     'index',
   ],
   'tools/inspection/redis': [

@@ -1,4 +1,4 @@
-import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
+import { SEMAPHORE } from '../../src/servers/records/semaphore/semaphore-requests.ts'
 import { kindKey, requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore/semaphore-commands.ts'

@@ -1,6 +1,6 @@
 import type { Holdfast } from '../../src/index.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
-import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
+import { SEMAPHORE } from '../../src/servers/records/semaphore/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,8 +1,8 @@
 import { CallFailure, NoAnswer } from '../../src/servers/call-failure.ts'
 import { NameConflict } from '../../src/servers/name-conflict.ts'
 import { Majority } from '../../src/servers/quorum/majority.ts'
+import { LateVote, RestingMaster } from '../../src/servers/quorum/master/no-vote.ts'
 import { MASTERS_WORDS } from '../../src/servers/quorum/masters-words.ts'
-import { LateVote, RestingMaster } from '../../src/servers/quorum/no-majority.ts'
 import {
   connectionFailure,
   failureOf,

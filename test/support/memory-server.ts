@@ -12,7 +12,7 @@ import {
   giveHold,
   holdLeft,
   READ_WRITE_PART,
-} from '../../src/servers/records/read-write-holds.ts'
+} from '../../src/servers/records/read-write/read-write-holds.ts'
 import { LOCK_PART } from '../../src/servers/records/stored-lock.ts'
 import {
   INBOX,

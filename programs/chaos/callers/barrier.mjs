@@ -8,24 +8,27 @@ export class BarrierCaller extends BaseCaller {
   #name
   #barrier
 
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([name]) {
     const { client, random, broken } = this.process
     this.#name = name
     this.#barrier = client.getCyclicBarrier(this.work.keyOf(name))
-    // Where few meet, nobody waits for others.
+    // On a name with few callers, no party waits for others.
     const parties = NAMES.barrier.includes(name) ? PARTIES : 1
     if (random() < 0.05) await this.#do('inspect', {}, () => this.#barrier.inspect())
     const meant = { parties, waitMs: 1 + Math.floor(random() * WAIT_MS) }
     if (random() < 0.05) meant.signal = AbortSignal.timeout(1 + Math.floor(random() * 50))
     const { signal: _, ...told } = meant
-    // A barrier that counts a party twice is what the judge must convict.
+    // With `--break barrier`, a party counts twice, and the judge must find this.
     const twice = broken === 'barrier' ? this.#barrier.await(meant).catch(() => {}) : undefined
     await this.#do('await', told, () => this.#barrier.await(meant), meant)
     await twice
   }
 
-  /** Does one thing, and reports it. A party whose lease was lost was not counted: that is an answer, too. */
+  /**
+   * Does one act and reports it. If the lease of a party was lost, the party was not counted. This result is an
+   * answer too.
+   */
   async #do(act, said, job, meant = {}) {
     const { witness, era, tally } = this.process
     const told = { family: 'barrier', act, ...said, caller: this.number, era }

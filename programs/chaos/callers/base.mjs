@@ -1,13 +1,14 @@
-// What callers of all kinds share: how an acquisition is meant, how it is told, and whether it is settled in time.
+// The code that callers of all kinds share: options of an acquisition, its report, and a check that it settles in
+// time.
 import { setTimeout as pause } from 'node:timers/promises'
 import { now, pickWeighted } from '../random.mjs'
 import { Work } from '../work.mjs'
 
-/** How long the outages of a candidate that stands again and again may take together. */
+/** The longest time of all outages of a candidate that stands again, in milliseconds. */
 const LONGEST_OUTAGES_MS = 30_000
 
 export class BaseCaller {
-  /** What client.mjs is: its client and era now, its settings, its witness, its tally. */
+  /** The state from client.mjs: its present client and era, its settings, its witness, its tally. */
   process
   number
   work
@@ -19,9 +20,9 @@ export class BaseCaller {
   }
 
   /**
-   * Options of an acquisition.
+   * Chooses the options of an acquisition.
    *
-   * @param isOwn whether it is a lock of few, of whom most get in
+   * @param isOwn true if few callers share the lock, so that most attempts succeed
    */
   acquisition(isOwn) {
     const { random, options, isQuorum } = this.process
@@ -33,26 +34,27 @@ export class BaseCaller {
       [2, () => ({ ...fixed, waitMs: 1 + Math.floor(random() * 3_000) })],
       [1, () => fixed],
       [aborts, () => within(1 + Math.floor(random() * 400))],
-      // About when the answer comes.
+      // The abort happens at about the time of the answer.
       [0.5 * aborts, () => within(Math.floor(random() * 4))],
     ])
     return kind()
   }
 
-  /** For how long somebody works. */
+  /** How long the work under a hold takes, in milliseconds. */
   workMs(isOwn) {
     const { random, options, broken } = this.process
     return pickWeighted(random, [
       [60, 0],
       [isOwn ? 0 : 30, random() * 5],
       [0.6, random() * 300],
-      // Who never looks at a lease is found out by working for longer.
+      // With `--break validity`, a holder works for longer than its lease, so that the judge finds it.
       [broken === 'validity' ? 5 : 0.1, options.leaseMs * (0.5 + random())],
     ])
   }
 
   /**
-   * Runs `job`, reports its failure, and reports to the witness what the attempt came to if nobody else did.
+   * Runs `job` and reports its failure. Then reports the result of the attempt to the witness, unless `job` has
+   * reported it.
    *
    * @param attempt `{ name, meant, ids, entries, result, isSettled }`
    */
@@ -75,12 +77,13 @@ export class BaseCaller {
     }
   }
 
-  /** Tells where an attempt is not settled in time. */
+  /** Reports a violation if an attempt does not settle in time. */
   #watch(attempt) {
     const { options, violation, lateMs } = this.process
     const { name, meant } = attempt
     const [startedAt, lateBefore] = [now(), lateMs()]
-    // A candidate has a new time for outages each time that it stands again, as often as the server is away.
+    // A candidate has a new time for outages each time that it stands again. It stands again as often as the server
+    // fails.
     const outagesMs = meant.again ? LONGEST_OUTAGES_MS : options.outageMs
     const boundMs = (meant.waitMs ?? 0) + outagesMs + 1_500
     const watch = setInterval(() => {

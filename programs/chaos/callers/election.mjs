@@ -1,4 +1,4 @@
-// A candidate of an election, which leads for a while when it is its turn.
+// A candidate of an election. It leads for a while when its turn comes.
 import { setTimeout as pause } from 'node:timers/promises'
 import { pickWeighted } from '../random.mjs'
 import { BaseCaller } from './base.mjs'
@@ -7,7 +7,7 @@ import { BaseCaller } from './base.mjs'
 const TERMS = 4
 
 export class ElectionCaller extends BaseCaller {
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([name]) {
     const { client, era, random, witness, label } = this.process
     const isOwn = name.startsWith('own-')
@@ -18,7 +18,7 @@ export class ElectionCaller extends BaseCaller {
     const election = client.getLeaderElection(this.work.keyOf(name), {
       label: `${label} ${this.number}`,
     })
-    // A term of a candidate that stood again was asked for before it began.
+    // The candidate requested each further term before the term began.
     const ids = []
     for (let i = 0; i < (meant.again ? TERMS : 1); i++) {
       ids.push(await witness.ask(name, { ...said, waits: i === 0 }))
@@ -62,7 +62,7 @@ export class ElectionCaller extends BaseCaller {
     const { random } = this.process
     const isResigning = random() < 0.3
     if (isResigning) {
-      // Somebody else asks for its end, while it works.
+      // Another object requests the end of the term during the work.
       void pause(ms / 2).then(() => resigns(election.resign()))
     }
     await this.work.under([entry], ms, true)

@@ -1,5 +1,5 @@
-// One of the parties of a barrier that is used again and again: it sets the count of a latch unless another one has,
-// counts down in that round, and waits for its end.
+// A party that uses a latch as a barrier, again and again. It sets the count of the latch unless another party has
+// set it. Then it counts down in that round, and waits for the end of the round.
 import { setTimeout as pause } from 'node:timers/promises'
 import { COUNT, NAMES } from '../kinds.mjs'
 import { now } from '../random.mjs'
@@ -11,24 +11,25 @@ export class LatchCaller extends BaseCaller {
   #name
   #latch
 
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([name]) {
     const { client, random } = this.process
     this.#name = name
     this.#latch = client.getCountDownLatch(this.work.keyOf(name))
-    // Where few meet, nobody waits for others.
+    // On a name with few callers, no party waits for others.
     const count = NAMES.latch.includes(name) ? COUNT : 1
     await this.#do('set', { count }, () => this.#latch.trySetCount(count))
     const facts = await this.#do('inspect', {}, () => this.#latch.inspect())
     if (!facts?.count) return
-    // With a round it acts in that one, without one in the round of the call. A server may have evicted the number.
+    // A call with a round acts in that round. A call without a round acts in the round at the time of the call. A
+    // server may have evicted the number of the round.
     const named = facts.round !== null && random() < 0.85 ? { round: facts.round } : undefined
     if (random() < 0.9) await this.#do('count-down', named, () => this.#latch.countDown(named))
-    // A latch that opens one count early is what the judge must convict.
+    // With `--break latch`, the latch opens one count early, and the judge must find this.
     if (this.process.broken === 'latch') await this.#latch.countDown()
     if (random() < 0.01) await this.#do('delete', named, () => this.#latch.delete(named))
     const isOpen = await this.#await(named)
-    // A party may have been killed before it counted down. So the others begin another round.
+    // A party may have been killed before it counted down. So the other parties begin another round.
     if (isOpen === false) await this.#do('delete', named, () => this.#latch.delete(named))
     if (isOpen === undefined) await pause(random() * 20)
   }
@@ -42,9 +43,9 @@ export class LatchCaller extends BaseCaller {
   }
 
   /**
-   * Does one thing, and reports it.
+   * Does one act and reports it.
    *
-   * @returns what it was answered; undefined where there was no answer
+   * @returns the answer; undefined if there was none
    */
   async #do(act, said, job, meant = {}) {
     const { witness, era } = this.process
@@ -53,7 +54,7 @@ export class LatchCaller extends BaseCaller {
     const id = await witness.ask(this.#name, told)
     const attempt = { name, meant, ids: [id], entries: [], result: 'rejected', isSettled: false }
     let answer
-    // Without a round, it belongs to the one of this moment.
+    // Without a round, the call belongs to the round of this moment.
     const calledAt = now()
     await this.settled(attempt, async () => {
       answer = await job()

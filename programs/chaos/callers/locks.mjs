@@ -1,10 +1,10 @@
-// One of the many in a client process who use plain, fair and multi locks, in every way, and tell the witness.
+// A caller that uses plain, fair and multi locks in every way.
 import { setTimeout as pause } from 'node:timers/promises'
 import { entriesOf } from '../work.mjs'
 import { BaseCaller } from './base.mjs'
 
 export class LockCaller extends BaseCaller {
-  /** @param names of the locks that it wants, to be had together */
+  /** @param names of the locks; several locks are acquired as one */
   async once(names) {
     const { client, era, random, witness, isQuorum } = this.process
     const all = [...new Set(names)].sort()
@@ -12,7 +12,7 @@ export class LockCaller extends BaseCaller {
     const isFair = all.map(
       (name) => !isQuorum && (name.includes('fair') || (name.includes('mixed') && random() < 0.5)),
     )
-    // Its place in the queue goes by the name of its owner.
+    // The owner is known, because its name identifies its place in the queue.
     const owner = all.length === 1 && way < 0.5 ? client.owner() : undefined
     const locks = all.map((name, i) => {
       const key = this.work.keyOf(name)
@@ -68,7 +68,7 @@ export class LockCaller extends BaseCaller {
     this.#granted(attempt, lease)
     if (mayReenter) this.work.settled(attempt.entries, 1)
     const inner = mayReenter && lease.valid ? await this.#again(attempt, lease) : undefined
-    // As one does that crashed: the lease is to end it.
+    // This holder behaves like a crashed process: the lease must end the hold.
     const isAbandoned = meant.leaseMs !== undefined && inner === undefined && random() < 0.01
     await this.work.under(attempt.entries, ms, !isAbandoned)
     if (isAbandoned) return
@@ -77,9 +77,9 @@ export class LockCaller extends BaseCaller {
   }
 
   /**
-   * Re-enters, in a frame of `run`.
+   * Re-enters the lock in a frame of `run`.
    *
-   * @returns how to release it
+   * @returns a function that releases the re-entry
    */
   async #again({ lock, idOf: outer, said }, lease) {
     const { witness, heard, violation } = this.process
@@ -113,7 +113,7 @@ export class LockCaller extends BaseCaller {
     }
   }
 
-  /** Tells when its place is seen in the queue in Redis. */
+  /** Reports the time at which the place is visible in the queue in Redis. */
   async #lookForPlace(attempt, owner) {
     await pause(1)
     if (attempt.isSettled) return

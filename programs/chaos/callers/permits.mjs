@@ -1,15 +1,15 @@
-// One of those who take permits with leases.
+// A caller that acquires permits with leases.
 import { PERMITS } from '../kinds.mjs'
 import { BaseCaller } from './base.mjs'
 
 export class PermitCaller extends BaseCaller {
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([name]) {
     const { client, era, random, witness, options } = this.process
     const isOwn = name.startsWith('own-')
     const permits = random() < 0.75 ? 1 : 2
     const meant = { ...this.acquisition(isOwn), permits }
-    // A short lease that the watchdog renews.
+    // Some short leases are renewed by the watchdog.
     if (meant.leaseMs !== undefined && random() < 0.2) meant.renew = true
     const said = {
       ...{ family: 'permits', permits, most: PERMITS, waits: meant.waitMs !== undefined },
@@ -60,12 +60,12 @@ export class PermitCaller extends BaseCaller {
       this.refused(attempt)
       return
     }
-    // As one does that crashed: the lease is to end it.
+    // This holder behaves like a crashed process: the lease must end the hold.
     const isAbandoned = meant.leaseMs !== undefined && !meant.renew && random() < 0.01
     await this.#work(attempt, permit, !isAbandoned)
     if (isAbandoned) return
     await this.work.released(permit, entries)
-    // Permits that are counted twice are what the judge must convict.
+    // With `--break permits`, permits are counted twice, and the judge must find this.
     if (this.process.broken === 'permits') await semaphore.addPermits(meant.permits)
     if (permit.valid) violation(`${semaphore.name}: valid after its release`)
   }

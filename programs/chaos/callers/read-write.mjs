@@ -1,4 +1,4 @@
-// One of those who read, write, upgrade and downgrade.
+// A caller that reads, writes, upgrades and downgrades.
 import { pick, pickWeighted } from '../random.mjs'
 import { BaseCaller } from './base.mjs'
 
@@ -9,7 +9,7 @@ const SIDES = {
   write: (lock) => lock.writeLock(),
 }
 
-/** What a holder may acquire beside what it has: `[weight, mode]`, for each mode. */
+/** The modes that a holder of each mode may acquire in addition. */
 const INNER = {
   read: ['read'],
   upgradable: ['write', 'write', 'upgradable'],
@@ -17,7 +17,7 @@ const INNER = {
 }
 
 export class ReadWriteCaller extends BaseCaller {
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([name]) {
     const { client, era, random, witness } = this.process
     const isOwn = name.startsWith('own-')
@@ -45,7 +45,7 @@ export class ReadWriteCaller extends BaseCaller {
     })
   }
 
-  /** Writers that exclude each other and no reader are what the judge must convict. */
+  /** With `--break writers`, writers exclude each other but no readers, and the judge must find this. */
   #keyOf(name, mode) {
     const isApart = this.process.broken === 'writers' && mode === 'write'
     return this.work.keyOf(isApart ? `${name} to write` : name)
@@ -73,7 +73,7 @@ export class ReadWriteCaller extends BaseCaller {
     if (lease === undefined) this.refused(attempt)
   }
 
-  /** @param isFrame whether it runs in a frame, so that it can acquire more for the same owner */
+  /** @param isFrame true if the caller runs in a frame, so that it can acquire more holds for the same owner */
   async #bare(attempt, isFrame) {
     const { random, violation } = this.process
     const { side, meant, entries } = attempt
@@ -99,7 +99,7 @@ export class ReadWriteCaller extends BaseCaller {
     const { entries, said, ids } = attempt
     const mode = isUpgrading ? 'write' : pick(random, INNER[attempt.mode])
     const isReentry = mode === attempt.mode
-    // A reader that is inside is not alone: it works on while it upgrades.
+    // A reader has other readers beside it. So it continues to work during its upgrade.
     await this.#under(attempt, false)
     const [outer] = ids
     const id = await witness.ask(attempt.name, { ...said, mode, within: outer })
@@ -121,7 +121,7 @@ export class ReadWriteCaller extends BaseCaller {
     try {
       const options = { waitMs: 2_000 }
       got = isUpgrading ? await lease.tryUpgrade(options) : await SIDES[mode](lock).tryLock(options)
-      // Others may read for as long as they like.
+      // Other readers may keep the lock for any time.
       if (got === null) result = 'refused'
       if (got === null && mode !== 'write' && lease.valid) {
         violation(`${name}: its holder (${inner.said.mode}) was not let in again to ${mode}`)

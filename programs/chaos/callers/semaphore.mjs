@@ -1,13 +1,14 @@
-// One of those who take permits without leases. A process that is killed leaves with its permits, and a server that
-// forgets loses the number. So after each of these there is another semaphore: its name ends with a generation.
+// A caller that acquires permits without leases. If a process is killed, its permits are missing. If a server
+// forgets, the number is missing. So after each of these faults, callers use another semaphore, and its name ends
+// with a new generation.
 import { PERMITS } from '../kinds.mjs'
 import { BaseCaller } from './base.mjs'
 
-/** No lease ends it. */
+/** The end of a hold without a lease. */
 const NEVER_MS = 1e12
 
 export class SemaphoreCaller extends BaseCaller {
-  /** @param names of which it takes the first */
+  /** @param names only the first name is used */
   async once([base]) {
     const { client, era, random, witness, generation } = this.process
     const name = `${base}.${generation}`
@@ -30,7 +31,7 @@ export class SemaphoreCaller extends BaseCaller {
     await this.settled(attempt, () => (isUsing ? this.#using(attempt) : this.#bare(attempt)))
   }
 
-  /** Whether it has its permits. */
+  /** True if the number of permits of the semaphore is set. */
   async #isSet(key) {
     const { client, heard, permitsSet } = this.process
     try {
@@ -55,8 +56,8 @@ export class SemaphoreCaller extends BaseCaller {
   async #using(attempt) {
     let lease
     const result = await attempt.semaphore.tryUsing(async () => {
-      // The release is that of `tryUsing`, which is over by then, or of a client that was closed before. Only the event
-      // `error` reports a release that Redis has not confirmed.
+      // The permits were released by `tryUsing`, which has ended, or by the `close()` of an earlier client. Only the
+      // event `error` reports a release that Redis has not confirmed.
       const { era, errorsOf } = this.process
       const before = errorsOf(attempt.name)
       const isSure = () => this.process.era === era && errorsOf(attempt.name) === before
@@ -73,10 +74,10 @@ export class SemaphoreCaller extends BaseCaller {
       this.refused(attempt)
       return
     }
-    // Anybody may give them back: also the client that has been opened since.
+    // Any client may release the permits, even a client that was opened later.
     const release = async () => {
       const { client, broken } = this.process
-      // Permits that are counted twice are what the judge must convict.
+      // With `--break permits`, permits are counted twice, and the judge must find this.
       const permits = broken === 'permits' ? 2 * meant.permits : meant.permits
       await client.getSemaphore(name).release(permits)
       return true

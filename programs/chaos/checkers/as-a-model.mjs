@@ -1,4 +1,4 @@
-// Each lock against the model of what it is.
+// Compares the history of each lock with a model of the lock.
 import { LATCH } from './latch-model.mjs'
 import { latchOperationsOf } from './latch-operations.mjs'
 import { linearize } from './linearizable.mjs'
@@ -7,24 +7,24 @@ import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
 /**
- * Of how many configurations a search is undecided. The smaller number is enough for nearly all locks. The larger one
- * takes a minute and a half.
+ * A search is undecided after so many configurations. The smaller number is enough for nearly all locks. The larger
+ * number takes a minute and a half.
  */
 const [FEWER, MOST] = [20_000, 200_000]
-/** For so long a shorter part is looked for, in milliseconds. */
+/** The longest search for a shorter part of a history, in milliseconds. */
 const LONGEST_SEARCH_MS = 10_000
-/** Of how many operations of a latch, up to the one that cannot be explained. */
+/** The most operations of a latch that are shown, up to the operation that the model does not explain. */
 const MOST_SHOWN = 24
 
 /**
- * @param {{ isShortened?: boolean, most?: number }} how whether the shortest part is looked for, and of how many
- * configurations it is undecided
- * @returns undefined where all can be explained; else what was found, and the shortest part of it that
- * cannot be explained either
+ * @param {{ isShortened?: boolean, most?: number }} how `isShortened`: true to search for the shortest part; `most`:
+ * after so many configurations, the search is undecided
+ * @returns undefined if the model explains all operations; otherwise the finding, with the shortest part that the
+ * model does not explain either
  */
 export function judgeAsModel(lock, attempts, history, how = {}) {
   const { isShortened = true, most = FEWER } = how
-  // The judge of its rounds explains all calls of a barrier.
+  // The judge of the rounds explains all calls of a barrier.
   if (attempts[0]?.family === 'barrier') return undefined
   const isLatch = attempts[0]?.family === 'latch'
   const said = isLatch ? latchOperationsOf(attempts, history) : operationsOf(attempts, history)
@@ -47,13 +47,13 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
     lock,
     model: name,
     verdict,
-    /** Whether it can be explained when one does not look at the tokens. */
+    /** True if the model explains the history without its tokens. */
     withoutTokens,
     shortest: [...new Set(shortest.flatMap(({ attempts: some }) => some))],
   }
 }
 
-/** What the attempts are of, and the same without tokens. */
+/** The model of the lock, and the same model without tokens. */
 function modelOf([{ family = 'lock', most }], { operations }) {
   if (family === 'latch') return { name: 'latch', model: LATCH }
   if (family === 'permits' || family === 'semaphore') {
@@ -68,7 +68,10 @@ function modelOf([{ family = 'lock', most }], { operations }) {
   return { name, model: MODELS[name], unfenced: MODELS[`${prefix}${bare}`] }
 }
 
-/** What each operation of a latch is answered depends on those before it: the last of them are shown. */
+/**
+ * The answer to an operation of a latch depends on the operations before it. So the last of these operations are
+ * shown.
+ */
 function lastOf({ operations }, at) {
   const until = at.to === Infinity ? at.expiresAt : at.to
   const before = operations.filter(({ from, attempt }) => from <= until && attempt.id !== undefined)
@@ -76,8 +79,8 @@ function lastOf({ operations }, at) {
 }
 
 /**
- * What can be left out as a whole, in the order of time: a hold with all that was done in its name, and what
- * was asked until the return that cannot be explained.
+ * The parts that the search may leave out, in the order of time. A part is a hold with all its operations. It has
+ * only requests from before the return that the model does not explain.
  */
 function partsOf({ operations, endings }, until) {
   const parts = new Map()
@@ -89,7 +92,7 @@ function partsOf({ operations, endings }, until) {
   for (const one of operations) {
     if (one.from > until) continue
     const part = partOf(one.hold)
-    // What came back later is not known of yet.
+    // At that time, no process knew of a later return.
     part.operations.push(one.to > until ? { ...one, to: Infinity } : one)
     part.attempts.push(one.attempt)
   }
@@ -99,7 +102,7 @@ function partsOf({ operations, endings }, until) {
   return [...parts.values()].sort((a, b) => lastOf(a) - lastOf(b))
 }
 
-/** A hold stays without what re-entered it, where that is not to blame. */
+/** Leaves the re-entries out of a hold, if they are not the reason for the finding. */
 function withoutReentries(parts, isIt) {
   const bare = parts.map((part) => ({
     attempts: part.attempts.filter((one) => one.within === undefined),

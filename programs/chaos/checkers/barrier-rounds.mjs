@@ -1,26 +1,29 @@
-// Whether the rounds of a cyclic barrier are explained: each call that was told that all parties had arrived is in one
-// round of that many calls, and all calls of a round waited at one moment.
+// Checks that the rounds of a cyclic barrier can be explained. If a call reports that all parties had arrived, it
+// belongs to one round with so many calls. All calls of a round waited at one moment.
 import { disturbances } from './disturbances.mjs'
 import { WINDOW_MARGIN_MS } from './windows.mjs'
 
-/** So long after a fault an answer may be slow, or a message may be missing, in milliseconds. */
+/** For so long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
 const FELT_MS = 7_000
-/** Without a fault, a party knows so soon that its round is over. */
+/** Without a fault, a party learns within this time that its round is over. */
 const KNOWN_MS = 1_000
-/** For so long an arrival may count of which nobody knows: a late request, a lease, and a clock that was set back. */
+/**
+ * For so long, an arrival with an unknown outcome may count: the time of a late request, a lease, and the setting of
+ * a clock.
+ */
 const MAY_COUNT_MS = 6_000
-/** For so long arrivals count that a server has restored: their lease, and some more. */
+/** For so long, arrivals count after a server has restored them: a little longer than their lease. */
 const RESTORED_MS = 2_500
 /** No call lasts longer than this. */
 const LONGEST_MS = 60_000
-/** Of how many configurations the judge gives up. */
+/** The search ends without a result after so many configurations. */
 const MOST = 20_000
 
 /**
- * @param attempts of one barrier, in the order in which they were asked for
- * @param history with `killed`, as `killedIn` finds it
- * @returns how many rounds and calls were judged, how many calls were left out because a server could forget, and what
- * was found: `{ lock, what, first, second }`
+ * @param attempts of one barrier, in the order of their requests
+ * @param history with `killed`, the result of `killedIn`
+ * @returns the numbers of judged rounds and calls, the number of calls that were left out because a server could
+ * forget them, and the findings: `{ lock, what, first, second }`
  */
 export function judgeBarrier(lock, attempts, { windows, faults, killed }) {
   const verdict = { rounds: 0, leftOut: 0, awaited: 0, found: [] }
@@ -53,17 +56,17 @@ export function judgeBarrier(lock, attempts, { windows, faults, killed }) {
 }
 
 /**
- * Groups the calls into rounds. A round is as late as possible: at the return of the first of its calls. The other
- * calls of it are those that return next. If any grouping explains the calls, then one of these does. The search
- * differs only in how many calls of unknown outcome are in a round. Such a call may have counted before the first call
- * returned. So it may count for longer: by the time of the longest call.
+ * Groups the calls into rounds. Each round is as late as possible: at the first return of its calls. The other calls
+ * of the round are the calls that return next. If any grouping explains the calls, such a grouping does too. So the
+ * search varies only the number of calls with an unknown outcome in each round. Such a call may have counted before
+ * the first call returned. So it may count for longer, by the time of the longest call.
  */
 function explain({ surely, maybe: unknownCalls, parties, verdict, find }) {
   const byEnd = (a, b) => a.to - b.to
   surely.sort(byEnd)
   const longestMs = surely.reduce((most, { from, to }) => Math.max(most, to - from), 0)
   const maybe = unknownCalls.map((one) => ({ ...one, to: one.to + longestMs })).sort(byEnd)
-  /** A configuration: the calls after this one that are in a round, and the unknown ones that are. */
+  /** A configuration: the later calls that are already in a round, and the unknown calls that are. */
   let all = [{ taken: new Set(), used: new Set() }]
   for (const [i, one] of surely.entries()) {
     const next = new Configurations()
@@ -106,7 +109,10 @@ function waitingAt(surely, i, taken, most) {
   return here
 }
 
-/** Configurations of which none uses more than another one with the same calls. */
+/**
+ * The configurations. If two configurations have the same calls, only a configuration that uses fewer unknown calls
+ * is kept.
+ */
 class Configurations {
   all = []
   #byTaken = new Map()
@@ -124,7 +130,7 @@ class Configurations {
   }
 }
 
-/** Without a fault, as many parties as end a round do not wait together for long. */
+/** Without a fault, enough parties to end a round never wait together for long. */
 function judgeEnds({ calls, parties, find, isDisturbed }) {
   const done = calls.filter(({ result }) => result === 'done')
   for (const call of done) {
@@ -137,7 +143,7 @@ function judgeEnds({ calls, parties, find, isDisturbed }) {
   }
 }
 
-/** A number of a round is greater than the numbers before it, and fewer parties than end a round have arrived. */
+/** The number of a round is greater than all earlier numbers. Fewer parties have arrived than end a round. */
 function judgeNumbers(attempts, mayBeLost, find) {
   const seen = attempts.filter(({ act, result, answer }) => {
     return act === 'inspect' && result === 'done' && typeof answer?.round === 'number'

@@ -1,8 +1,8 @@
-// Two cells that holders write to: one has no protection but the lock, one looks at the tokens.
+// Two cells to which holders write. Only the lock protects the first cell. The second cell checks the tokens.
 import { actsUntil } from './acts-until.mjs'
 import { windowsOf } from './windows.mjs'
 
-/** Takes a write only with a token that is not lower than the highest that it has seen. */
+/** Accepts a write only if its token is at least the highest token so far. */
 export class FencedCell {
   #highest = 0
 
@@ -14,11 +14,12 @@ export class FencedCell {
 }
 
 /**
- * In the unfenced cell a holder reads a counter when it enters and writes it back, one higher, later. Who
- * wrote in between was overwritten: a lost update. It counts where both believed their leases valid
- * when their writes came; a write that came after the lease is what only a token stops.
+ * A holder reads the counter in the unfenced cell when it enters, and later writes the counter plus one. If another
+ * holder wrote in between, its update is lost. The update counts as lost only if both leases were valid at the time
+ * of their writes. Only a token can stop a write after the end of the lease.
  *
- * In the fenced cell a token is stale when one who asked after its holder had entered has written before.
+ * In the fenced cell a token is stale if a later holder has already written. A later holder asked after the holder of
+ * the token had entered.
  *
  * @param attempts of one lock
  */

@@ -1,15 +1,15 @@
-// Whether the event `changed` of an election tells of each term once, and never of an older one after a newer one.
+// Checks that the event `changed` of an election reports each term once, and never an older term after a newer term.
 
 /**
- * @param changes what was told, in the order of time
- * @returns how many were judged, and pairs that are wrong: `{ lock, what, first, second }`
+ * @param changes the reports of the event, in the order of time
+ * @returns the number of judged reports, and wrong pairs: `{ lock, what, first, second }`
  */
 export function judgeChanges(changes) {
   const verdict = { judged: 0, found: [] }
   const seen = new Map()
   for (const one of changes) {
     const { lock, process, era, token } = one
-    // Nobody leads, or the server has lost the token.
+    // No candidate leads, or the server has lost the token.
     if (token === null) continue
     verdict.judged += 1
     const key = `${lock} ${process} ${era}`

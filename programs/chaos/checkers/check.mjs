@@ -1,4 +1,4 @@
-// All that is checked of a history, lock by lock.
+// Runs all checks of a history, for each lock.
 import { judgeAsModel } from './as-a-model.mjs'
 import { judgeBarrier } from './barrier-rounds.mjs'
 import { judgeCells } from './cells.mjs'
@@ -8,9 +8,9 @@ import { judgeOrder } from './fifo.mjs'
 import { judgeLiveness } from './liveness.mjs'
 import { judgeRounds } from './rounds.mjs'
 
-/** Of how many locks the shortest history is looked for. */
+/** The number of locks whose shortest history is searched. */
 const MOST_SHORTENED = 5
-/** Of how many of a kind more than the number is told. */
+/** The most findings of each kind that are printed. Of the others, only the number is printed. */
 const MOST_TOLD = 50
 
 /**
@@ -20,30 +20,30 @@ const MOST_TOLD = 50
  * @property {any} about
  * @property {number} locks
  * @property {number} attempts
- * @property {number} unknown outcomes of which nobody knows
+ * @property {number} unknown the number of outcomes that no process knows
  * @property {{ lock: string, model: string, verdict: string, withoutTokens?: string, shortest: Attempt[] }[]} unexplained
  * @property {{ writes: number, excused: number, late: number, refused: number }} cells
- * @property {Pair[]} lost updates
- * @property {Pair[]} stale writes that were accepted
- * @property {{ judged: number, disturbed: number }} pairs in the order of a queue
+ * @property {Pair[]} lost lost updates
+ * @property {Pair[]} stale stale writes that the cell accepted
+ * @property {{ judged: number, disturbed: number }} pairs pairs of waiters in the order of a queue
  * @property {Pair[]} inversions
- * @property {{ rounds: number, leftOut: number, awaited: number }} rounds of latches and barriers
- * @property {any[]} misrounded what is wrong with rounds: pairs, with `what`
- * @property {number} changes how many leaders the event `changed` told of
- * @property {any[]} mistold what was wrong with these: pairs, with `what`
- * @property {any[]} miscounted semaphores that have too many permits, or too few
- * @property {number} counted semaphores of which all permits were looked for
+ * @property {{ rounds: number, leftOut: number, awaited: number }} rounds rounds of latches and barriers
+ * @property {any[]} misrounded findings about rounds: pairs, with `what`
+ * @property {number} changes the number of leaders that the event `changed` reported
+ * @property {any[]} mistold findings about these reports: pairs, with `what`
+ * @property {any[]} miscounted semaphores that have too many or too few permits
+ * @property {number} counted the number of semaphores whose permits were all counted
  * @property {ReturnType<typeof judgeLiveness>} liveness
  * @property {any[]} faults
- * @property {Record<string, number>} operations of each kind
- * @property {Record<string, number>} violations of each kind
- * @property {Record<string, number>} convictions how often each checker found something
+ * @property {Record<string, number>} operations by kind
+ * @property {Record<string, number>} violations by kind
+ * @property {Record<string, number>} convictions the number of findings of each checker
  * @property {number} tookMs
  */
 
 /**
  * @param history a `History`
- * @returns {Report} figures of what was checked, and what was convicted
+ * @returns {Report} the numbers and the findings
  */
 export function check(history) {
   const begin = performance.now()
@@ -119,7 +119,7 @@ export function check(history) {
   return { ...figures, ...found, liveness, faults, convictions, tookMs }
 }
 
-/** How many of them are of each kind. */
+/** The number of findings for each kind. */
 function countByKind(history, findings) {
   const counts = {}
   for (const { lock } of findings) {

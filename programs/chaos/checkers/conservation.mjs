@@ -1,18 +1,18 @@
-// Whether all permits are there when everybody has left: the number in Redis, as it was read at the end.
+// Checks that all permits are available after all holders have left. The number was read from Redis at the end.
 import { lostFrom } from './windows.mjs'
 
-/** An outcome that was unknown is settled in the background, unless its client ends so soon after that. */
+/** A client settles an unknown outcome in the background, unless the client ends within this time. */
 const SETTLING_MS = 10_000
 
 /**
- * Permits with leases: those that are available and those that are taken are as many as there are in all, whatever
- * happened. Without leases, the permits of a killed process are missing. If it is unknown whether the process had them,
- * they may be missing.
+ * With leases, the available permits and the acquired permits are always as many as all permits together. Without
+ * leases, the permits of a killed process are missing. If it is unknown if the process had permits, these permits may
+ * be missing.
  *
  * @param attempts of one semaphore
- * @param history with `killed`, as `killedIn` finds it
- * @param number `{ available, taken }` at the end; undefined where it was not read
- * @returns undefined where nothing can be said: a server may have forgotten it; else `isWrong`, and the bounds
+ * @param history with `killed`, the result of `killedIn`
+ * @param number `{ available, taken }` at the end; undefined if it was not read
+ * @returns `isWrong` and the bounds; undefined if a server may have forgotten the number
  */
 export function judgeConservation(lock, attempts, { numbers, windows, closes, killed }) {
   const [{ family, most }] = attempts
@@ -29,7 +29,8 @@ export function judgeConservation(lock, attempts, { numbers, windows, closes, ki
 }
 
 /**
- * The processes that did not live to report the end of an attempt, on whatever lock, and when each reported last.
+ * The processes that were killed before they reported the end of an attempt, on any lock, and the time of the last
+ * report of each.
  *
  * @param attempts of all locks, by lock
  * @returns {Map<string, number>}
@@ -47,15 +48,15 @@ export function killedIn(attempts) {
   return new Map([...killed].map((process) => [process, lastAt.get(process)]))
 }
 
-/** How many permits were lost, surely and maybe. */
+/** The number of permits that were lost certainly, and the number that may have been lost. */
 function lostBy(attempts, closes, killed) {
   const lost = { surely: 0, maybe: 0 }
   for (const one of attempts) {
     const { permits, process, era, result, releasedAt, released, settledAt, waits } = one
     const closedAt = closes.get(`${process} ${era}`) ?? Infinity
-    // A client that closes releases the permits of work in `using`, whose process may be killed before it reports that.
+    // A client that closes releases the permits of `using`. Its process may be killed before it reports the release.
     const hadThem = result === 'granted' && one.leftAt === undefined && closedAt === Infinity
-    // A wait that ended by its time may leave a request without an answer.
+    // A wait that ended at its timeout may leave a request without an answer.
     const isRefused = result === 'refused' && !waits
     if (hadThem) lost.surely += permits
     else if (isOpen(one)) lost.maybe += permits
@@ -69,6 +70,6 @@ function lostBy(attempts, closes, killed) {
   return lost
 }
 
-/** Its process did not live to report the outcome. */
+/** True if the process was killed before it reported the outcome. */
 const isOpen = ({ settledAt, result, releasedAt }) =>
   settledAt === undefined || (result === 'granted' && releasedAt === undefined)

@@ -1,14 +1,14 @@
-// Which faults can be to blame for what.
+// Finds the faults that may explain an observation.
 
-/** The client that a fault concerns, as is said of it: "client 2, 1 of 3 ways"; undefined where it is all. */
+/** The client of a fault, from a text like "client 2, 1 of 3 ways"; undefined if the fault concerns all clients. */
 export function clientOf({ what, where, process }) {
   return /\bclient \d+/.exec(process ?? `${what}, ${where}`)?.[0]
 }
 
 /**
  * @param faults with `from` and `to`
- * @param after how long a fault can be felt when it is over, in milliseconds
- * @returns whether one of them was at work between two times on a server, or on one of these processes
+ * @param after for how long after its end a fault has an effect, in milliseconds
+ * @returns a function: true if a fault had an effect between two times, on a server or on one of the given processes
  */
 export function disturbances(faults, after) {
   const sorted = [...faults].sort((a, b) => a.from - b.from)
@@ -32,7 +32,7 @@ export function disturbances(faults, after) {
   }
 }
 
-/** The times between faults: `{ from, to, after }`, `after` being those that were over last. */
+/** The times between faults: `{ from, to, after }`. `after` has the faults that ended shortly before. */
 export function calmStretches(faults, begin, end, leastMs) {
   const stretches = []
   let at = begin
@@ -43,7 +43,7 @@ export function calmStretches(faults, begin, end, leastMs) {
   for (const fault of [...faults].sort((a, b) => a.from - b.from)) {
     if (fault.from > end) break
     if (fault.from > at) add(fault.from)
-    // What is felt still of faults just before.
+    // Faults that ended shortly before still have an effect.
     recent = [...recent.filter(({ to }) => to > fault.to - 2_000), fault]
     at = Math.max(at, fault.to)
   }

@@ -1,17 +1,17 @@
-// Who may not be inside beside whom, for each kind of primitive.
+// The rules of exclusion for each kind of primitive.
 import { excuseOf } from '../excuses.mjs'
 import { actsUntil } from './acts-until.mjs'
 import { lostFrom } from './windows.mjs'
 
-/** Until when it acted, and believed that it might. */
+/** The end of the time in which the holder acted and assumed that it might act. */
 const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
 
 const isWriter = ({ mode }) => mode === 'write'
 const isUpgradable = ({ mode }) => mode === 'upgradable'
 
 /**
- * By kind: those of `inside` beside whom `hold` may not be. `isExcused` says of one of them that a server may have
- * forgotten it.
+ * By kind: the holders in `inside` that exclude `hold`. `isExcused` is true for a holder whose hold a server may have
+ * forgotten.
  */
 const CONFLICTS = {
   lock: (hold, inside) => inside.filter((one) => !isOfSameOwner(one, hold)),
@@ -24,7 +24,7 @@ const CONFLICTS = {
   permits: (hold, inside, isExcused) => {
     const used = (some) => some.reduce((sum, { permits = 1 }) => sum + permits, hold.permits ?? 1)
     if (used(inside) <= hold.most) return []
-    // Too many even without those that are excused: then the others are to blame.
+    // If there are too many permits even without the excused holders, the other holders are the finding.
     const rest = inside.filter((one) => !isExcused(one))
     return used(rest) > hold.most ? rest : inside.filter(isExcused)
   },
@@ -36,16 +36,17 @@ const ownerOf = ({ within, id }) => within ?? id
 const isOfSameOwner = (one, other) => ownerOf(one) === ownerOf(other)
 
 /**
- * @param all those who entered one lock, in the order in which they entered
- * @param forgotten when it could be taken from its holders
- * @returns `overlaps`: each with the one that was inside for the longest; how many were `excused`, and for how long
+ * @param all the holds of one lock, in the order in which the holders entered
+ * @param forgotten the times in which the lock could be taken from its holders
+ * @returns `overlaps`: each with the hold that had been inside for the longest time; the number of `excused`
+ * overlaps, and the longest of them
  */
 export function judgeExclusion(lock, all, forgotten) {
   const verdict = { overlaps: [], excused: 0, longestExcusedMs: 0 }
   const conflictsOf = CONFLICTS[all[0].family ?? 'lock']
   if (conflictsOf === undefined) return verdict
   const isWithoutLease = all[0].family === 'semaphore'
-  // A clock that is set takes away what has a lease, and nothing else.
+  // If a clock is set, only holds with leases may end.
   const windows = isWithoutLease ? forgotten.filter(({ isClock }) => !isClock) : forgotten
   const until = isWithoutLease ? lostFrom(forgotten, lock, all) : Infinity
   let inside = []

@@ -1,18 +1,19 @@
-// Who stands in the queue of a fair lock is served before those who come later.
+// Checks that a fair lock serves its waiters in the order of its queue.
 import { disturbances } from './disturbances.mjs'
 
-/** A place can be lost and put back for so long after a fault, and others are served meanwhile. */
+/** For so long after a fault, a place may be lost and restored, and later waiters may be served meanwhile. */
 const AFTER_MS = 5_000
-/** Between the moment at which one leaves the queue and the word of it; who is later than this tells it. */
+/** The longest time between the moment at which a waiter leaves the queue and the report about it. */
 const TOLD_MS = 500
 
 /**
- * A process looks into the queue in Redis after it asked, and tells when it has seen its place there:
- * `queuedAt`. Who asks after that is behind it. Such pairs are judged where no fault was at work on a
- * server, or on the client of the first, from before it asked until the second was served.
+ * After its request, a process looks for its place in the queue in Redis, and reports when it sees the place:
+ * `queuedAt`. A request after that time is behind this place. Such a pair is judged if no fault concerned a server or
+ * the first client between the first request and the grant to the second.
  *
- * @param attempts of one lock, in the order in which they asked
- * @returns how many pairs were judged, how many were left out for a fault, and those in the wrong order
+ * @param attempts of one lock, in the order of their requests
+ * @returns the number of judged pairs, the number of pairs that were left out because of a fault, and the pairs in
+ * the wrong order
  */
 export function judgeOrder(lock, attempts, { faults, windows }) {
   const verdict = { judged: 0, disturbed: 0, inversions: [] }
@@ -41,7 +42,7 @@ export function judgeOrder(lock, attempts, { faults, windows }) {
   return verdict
 }
 
-/** The second was served while the first stood in the queue. */
+/** True if the second waiter was served while the first waiter was in the queue. */
 function isInverted(first, second) {
   if (first.result === 'granted') return first.token > second.token
   return (first.settledAt ?? Infinity) > second.settledAt + TOLD_MS

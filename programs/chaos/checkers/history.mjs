@@ -1,80 +1,83 @@
-// What the witness writes down: attempts by lock, on one clock, and what was wrong meanwhile.
+// The record of the witness: the attempts for each lock, on one clock, and all faults.
 import { FencedCell } from './cells.mjs'
 
 /**
- * One attempt to acquire a lock, and what became of it. Times are the witness's own, in milliseconds: what
- * is asked for is written down before it is done, what came of it afterwards. What a process did not live
- * to tell is undefined.
+ * One attempt to acquire a lock, with its result. The times are from the clock of the witness, in milliseconds. A
+ * process reports a request before it sends the request, and a result after it has the result. A property is
+ * undefined if the process was killed before it could report the value.
  *
  * @typedef {object} Attempt
  * @property {string} id
  * @property {string} lock
  * @property {string} process
- * @property {number} [era] which client of that process
+ * @property {number} [era] the number of the client in that process
  * @property {number} [caller]
- * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch' | 'barrier'} [family] left out, it is a lock
+ * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch' | 'barrier'} [family] undefined for a lock
  * @property {'plain' | 'fair' | 'multi'} [lockKind]
  * @property {'read' | 'upgradable' | 'write'} [mode] of a read-write lock
- * @property {number} [permits] how many are wanted
- * @property {boolean} [outlives] whether what it has does not end with its client
- * @property {number} [most] how many permits the semaphore has
- * @property {boolean} [waits] false where it was tried once
- * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
+ * @property {number} [permits] the wanted number of permits
+ * @property {boolean} [outlives] true if the permits stay acquired after the end of the client
+ * @property {number} [most] the number of permits of the semaphore
+ * @property {boolean} [waits] false if the attempt does not wait
+ * @property {string} [within] the attempt of the same owner whose hold this attempt re-enters, or beside which it
+ * reads or writes
  * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete'} [act] on a latch, with its `count`, `round` and `waitMs`, or on a barrier, with its `parties` and `waitMs`
- * @property {number} [calledAt] when its process called it
- * @property {any} [answer] of such an act, where `result` is 'done'
+ * @property {number} [calledAt] the time of the call in its process
+ * @property {any} [answer] of such an act, if `result` is 'done'
  * @property {number} askedAt
- * @property {number} [queuedAt] when its process had seen its place in the queue in Redis
+ * @property {number} [queuedAt] when the process had seen its place in the queue in Redis
  * @property {number} [settledAt]
- * @property {'granted' | 'refused' | 'aborted' | 'rejected'} [result] whether it had the lock after 'aborted' and
- * 'rejected' is unknown
+ * @property {'granted' | 'refused' | 'aborted' | 'rejected'} [result] after 'aborted' and 'rejected', it is unknown
+ * if the attempt had the lock
  * @property {number} [token]
- * @property {number} [count] the hold count that it came to
- * @property {number} validUntil the latest that its holder ever said, 0 at first
+ * @property {number} [count] the hold count after the acquisition
+ * @property {number} validUntil the latest end of the lease that the holder reported; 0 at first
  * @property {number} [enteredAt]
- * @property {number} [wroteAt] when it wrote to the cells
- * @property {boolean} [accepted] whether the fenced cell took it
- * @property {number} [lostAt] when its holder was told, by the signal, that the lease is lost
+ * @property {number} [wroteAt] the time of the write to the cells
+ * @property {boolean} [accepted] true if the fenced cell accepted the write
+ * @property {number} [lostAt] when the signal reported the loss of the lease to the holder
  * @property {number} [leftAt]
  * @property {number} [releasingAt]
  * @property {number} [releasedAt]
- * @property {number} [closedAt] when its client began to close, which ends what it holds
- * @property {boolean | null} [released] false: it was gone already; null: unknown
+ * @property {number} [closedAt] when the client began to close, which ends its holds
+ * @property {boolean | null} [released] false: the hold was already gone; null: unknown
  */
 
 const clientOf = ({ process, era }) => `${process} ${era}`
-/** An id begins with the process that made it. */
+/** The process that made the id. The id begins with the process. */
 const processOf = (id) => id.slice(0, id.lastIndexOf('.'))
 
 export class History {
   /** @type {Map<string, Attempt[]>} */
   attempts = new Map()
-  /** When a lock (where none is named: any) could be taken from its holder: force, a flush, a failover. */
+  /**
+   * The times in which a lock could be taken from its holder: force, a flush, a failover. Without `lock`, all locks.
+   */
   windows = []
-  /** `{ what, from, to }`; `process` where it concerns one only */
+  /** `{ what, from, to }`, with `process` if the fault concerns one process. */
   faults = []
   /**
-   * `{ from, to }`: when a master of a quorum forgot all. Where a bare majority had a lock it is too few
-   * then, and the hold is found gone. But that master does not vote, so nobody else gets in before the
-   * holder was told: it is no window.
+   * `{ from, to }`: the times in which a master of a quorum forgot all keys. If a bare majority had a lock, too few
+   * masters have it then, and the holder loses it. But that master does not vote. So no other client acquires the
+   * lock before the holder learns of the loss, and this time is no window.
    */
   emptied = []
-  /** What `changed` told of elections: `{ lock, process, era, token, owner, at }`. */
+  /** The reports of the event `changed` of elections: `{ lock, process, era, token, owner, at }`. */
   changes = []
-  /** By name, `{ available, taken }`: the permits of a semaphore when everybody had left. */
+  /** By name, `{ available, taken }`: the permits of a semaphore after all holders had left. */
   numbers = new Map()
-  /** When clients closed, by process and era. */
+  /** The times at which clients closed, by process and era. */
   closes = new Map()
-  /** Of the run: world, seed and so on. */
+  /** The facts of the run, such as its world and its seed. */
   about = {}
-  /** How many acquisitions, and other operations, of each kind. */
+  /** The number of acquisitions and other operations of each kind. */
   operations = {}
   #open = new Map()
   #cells = new Map()
 
   /**
-   * @param at on the witness's clock
-   * @returns the value of the unfenced cell, for one who enters
+   * @param at on the clock of the witness
+   * @returns the value of the unfenced cell, if a holder enters
    */
   hear({ kind, id, ...said }, at) {
     if (kind === 'ask') {
@@ -96,7 +99,7 @@ export class History {
   }
 
   #hearOf(attempt, kind, { validUntil = 0, ...said }, at) {
-    if (attempt === undefined) return undefined // It came to nothing already.
+    if (attempt === undefined) return undefined // The attempt has already ended without a hold.
     attempt.validUntil = Math.max(attempt.validUntil, validUntil)
     if (kind === 'settle' || kind === 'enter' || kind === 'drop') {
       Object.assign(attempt, said, { settledAt: attempt.settledAt ?? at })
@@ -141,7 +144,7 @@ export class History {
     if (family === 'barrier' && act === 'await' && answer === true) this.#counts(attempt)
     if (act !== 'count-down' || typeof answer !== 'number') return
     this.#counts(attempt)
-    // A round is an operation of its own.
+    // A round is an operation too.
     if (answer === 0) this.#counts(attempt)
   }
 
@@ -154,7 +157,7 @@ export class History {
     return cells
   }
 
-  /** From then on a lock may be given away although somebody has it. */
+  /** From then on, a lock may be granted although another holder has it. */
   forgets(id, lock, at) {
     this.windows.push({ id, lock, from: at, to: Infinity })
   }
@@ -167,7 +170,7 @@ export class History {
     return Object.values(this.operations).reduce((sum, count) => sum + count, 0)
   }
 
-  /** By lock, those who entered. */
+  /** The attempts that entered, by lock. */
   holds() {
     const holds = new Map()
     for (const [lock, all] of this.attempts) {
@@ -177,7 +180,7 @@ export class History {
     return holds
   }
 
-  /** As lines of JSON. */
+  /** The history as lines of JSON. */
   *lines() {
     yield JSON.stringify({ is: 'run', ...this.about })
     for (const one of this.windows) yield JSON.stringify({ is: 'window', ...one })
@@ -191,7 +194,7 @@ export class History {
     }
   }
 
-  /** One of the lines of a file. */
+  /** Reads one line of a file. */
   read(line) {
     const { is, ...said } = JSON.parse(line)
     if (is === 'run') this.about = said

@@ -1,30 +1,34 @@
-// What a latch is, as states and steps: a count that opens it at zero, and that is set again for another round.
+// A model of a latch, with states and steps. The latch has a count, opens at zero, and may be set again for another
+// round.
 
 /**
  * @typedef {object} LatchOperation
  * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete' | 'forget'} kind
- * @property {number} [count] that is set
- * @property {number} [newRound] the round that a set began, if its time tells
- * @property {number} [round] the round that is named; without it the call belongs to the round in which it was made
- * @property {any} [answer] undefined where it is not known
- * @property {number} [calledAt] when it was called, of one that names no round
- * @property {boolean} [isLoose] of such a call: its answer was slow, or nobody knows when it was called, so that it may act in the next round
- * @property {number} [epochMs] the time in ms since 1970 at 0 on the clock of `from`; left out if clocks were set
- * @property {number} from when it was asked for
- * @property {number} to when it came back; Infinity where it never did: then it may have been done or not
- * @property {number} [expiresAt] from when on it is refused, where it never came back
+ * @property {number} [count] the count that the operation sets
+ * @property {number} [newRound] the round that a set began, if its time shows the round
+ * @property {number} [round] the round that the call names; a call without it belongs to the round at the time of the
+ * call
+ * @property {any} [answer] undefined if it is unknown
+ * @property {number} [calledAt] the time of a call that names no round
+ * @property {boolean} [isLoose] true if such a call may act in the next round, because its answer was slow or the
+ * time of its call is unknown
+ * @property {number} [epochMs] the time in ms since 1970 at 0 on the clock of `from`; undefined if clocks were set
+ * @property {number} from the time of the request
+ * @property {number} to the time of the answer; Infinity if there was none: then the operation may have happened or
+ * not
+ * @property {number} [expiresAt] from this time on, the server refuses the request, if there was no answer
  */
 
-/** The clocks of the witness and of a server of the same machine may differ by this, in milliseconds. */
+/** The longest difference between the clocks of the witness and of a server on the same machine, in milliseconds. */
 const CLOCKS_MS = 5
 
-/** Nobody knows: a server may have forgotten. */
+/** The count is unknown, because a server may have forgotten it. */
 const ANY = { left: undefined }
 const OPEN = { left: 0 }
 
 /**
- * A state: what is `left`, the number of the `round` when it is known, from when to when its count was being set
- * (`setFrom`, `setTo`), and the number of the round before (`past`).
+ * A state has the count that is `left`, and the number of the `round` if it is known. `setFrom` and `setTo` are the
+ * earliest and the latest time of its set. `past` is the number of the round before.
  */
 export const LATCH = {
   first: OPEN,
@@ -35,15 +39,15 @@ export const LATCH = {
   },
   holds: () => [],
   end: () => undefined,
-  /** What was done first decides what the others are answered. */
+  /** True, because the order of the operations decides their answers. */
   isOrdered: true,
-  /** Whether it changes nothing: then the first moment that explains it is as good as any. */
+  /** True if the operation changes nothing. Then it is enough to try the first moment that explains the operation. */
   observes: ({ kind, round, answer }) =>
     kind === 'await' ||
     kind === 'inspect' ||
     (kind === 'set' && answer === false) ||
     (round !== undefined && (answer === null || answer === false)),
-  /** Whether it can change nothing from this state on. A round does not come again. */
+  /** True if the operation can no longer change anything, because its round does not return. */
   isSpent: (state, operation) =>
     state !== ANY &&
     operation.kind !== 'set' &&
@@ -51,7 +55,9 @@ export const LATCH = {
     isOver(state, operation),
 }
 
-/** The number of a round is unknown until a reply has named it. Then the time of its set decides, as far as it can. */
+/**
+ * The number of a round is unknown until a reply has named it. Until then, the time of its set decides, if possible.
+ */
 const isOver = (state, operation) =>
   state.left === 0 ||
   (state.round === undefined ? !mayBeRound(state, operation) : state.round !== operation.round)
@@ -63,15 +69,15 @@ function mayBeRound({ past, setFrom, setTo }, { round, epochMs }) {
   return isSetWithin(round, setFrom, setTo, epochMs)
 }
 
-/** Whether the number of the round is a time between these two, on the clock of the witness. */
+/** True if the number of the round is a time between these two times of the witness. */
 export function isSetWithin(round, from, to, epochMs) {
   const setAt = round / 1_000 - epochMs
   return setAt >= from - CLOCKS_MS && setAt <= to + CLOCKS_MS
 }
 
-/** Whether this round may be that of a call that names none. */
+/** True if this round may be the round of a call that names none. */
 const isOfCall = ({ setFrom }, { calledAt, isLoose }) => isLoose || !(setFrom > calledAt)
-/** Whether the round of such a call may be one before this. */
+/** True if the round of such a call may be before this round. */
 const isOfEarlierCall = ({ setTo }, { calledAt, isLoose }) => isLoose || setTo > calledAt
 
 const STEPS = {
@@ -88,7 +94,7 @@ const STEPS = {
   inspect(state, { answer, epochMs }) {
     if (answer === undefined) return state
     const { count } = answer
-    // A server that evicts the mark of a round leaves a count without a number.
+    // If a server evicts the mark of a round, the count has no number.
     const round = answer.round ?? undefined
     if (state === ANY) return count === 0 ? OPEN : { left: count, round }
     if (state.left !== count) return undefined

@@ -1,20 +1,20 @@
-// From what was told of a latch to operations on a model of it.
+// Converts the reports about a latch into operations of the model.
 import { disturbances } from './disturbances.mjs'
 import { isSetWithin } from './latch-model.mjs'
 import { WINDOW_MARGIN_MS } from './windows.mjs'
 
-/** A request whose answer was this slow may act in the next round. */
+/** If the answer was this slow, the request may act in the next round, in milliseconds. */
 const SLOW_MS = 20
-/** So long after a fault an answer may be slow, or a message may be missing, in milliseconds. */
+/** For so long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
 const FELT_MS = 7_000
-/** `await` gives false at the end of its time. Where no message was lost it has known of the end of its round by then. */
+/** `await` gives false at its timeout. If no message was lost, it learns of the end of its round within this time. */
 const KNOWN_MS = 1_000
-/** The server refuses a request so long after it was given up, and so long after it was asked for by a process that died. */
+/** So long after a client gave up, or after the request of a killed process, the server refuses the request. */
 const [EXPIRES_MS, EXPIRES_KILLED_MS] = [3_000, 10_000]
 
 /**
  * @param attempts of one latch
- * @returns `operations`; nothing is known right after a server could forget
+ * @returns `operations`; after a time in which a server could forget, the state is unknown
  */
 export function latchOperationsOf(attempts, { windows, faults, about }) {
   const [{ lock }] = attempts
@@ -23,7 +23,7 @@ export function latchOperationsOf(attempts, { windows, faults, about }) {
     .map(({ from, to }) => ({ from: from - WINDOW_MARGIN_MS, to: to + WINDOW_MARGIN_MS }))
   const clocks = windows.filter(({ isClock }) => isClock)
   const isDisturbed = disturbances([...faults, ...clocks], FELT_MS)
-  // A round is the time of its set, if no clock was set and the history knows the time.
+  // The number of a round is the time of its set, if no clock was set and the history knows the time.
   const epochMs = clocks.length === 0 ? about?.epochMs : undefined
   const roundOf = roundsBySet(attempts, epochMs)
   const operations = lost.map(({ from, to }) => ({ kind: 'forget', from, to, attempt: { lock } }))
@@ -31,7 +31,7 @@ export function latchOperationsOf(attempts, { windows, faults, about }) {
     const { act: kind, count, round, answer, askedAt: from, settledAt, calledAt, process } = attempt
     const until = settledAt ?? from
     const meanwhile = lost.filter((one) => one.from <= until && one.to >= from)
-    // What was asked for while a server could forget may have been done before that, after that, or not at all.
+    // If a server could forget during the call, the operation may have happened before that, after that, or never.
     const isKnown = attempt.result === 'done' && meanwhile.length === 0
     if (!isKnown && (kind === 'await' || kind === 'inspect')) continue
     const expiresAt = isKnown ? Infinity : expiryOf(attempt)
@@ -53,7 +53,7 @@ export function latchOperationsOf(attempts, { windows, faults, about }) {
   return { operations, endings: [] }
 }
 
-/** The rounds of sets whose times fit only one known round, and no other set. */
+/** The rounds of the sets whose times fit only one known round, and no other set. */
 function roundsBySet(attempts, epochMs) {
   const found = new Map()
   if (epochMs === undefined) return found
@@ -75,7 +75,7 @@ function roundsBySet(attempts, epochMs) {
   return found
 }
 
-/** From when on it is done no more, where nobody knows whether it was. */
+/** From when on the operation can no longer happen, if its outcome is unknown. */
 function expiryOf({ result, askedAt, settledAt }) {
   if (result === 'done') return settledAt
   return settledAt === undefined ? askedAt + EXPIRES_KILLED_MS : settledAt + EXPIRES_MS

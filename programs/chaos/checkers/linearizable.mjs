@@ -1,16 +1,16 @@
-// Whether what was observed of a lock, or of a latch, could have been one thing after another: each operation has its
-// effect at one moment between its call and its return. The search of Wing and Gong with the memory of
-// Lowe, in the order of time: it keeps all configurations (a state of the lock, and which of the operations
-// that have not returned had their effect) that explain what has returned so far. What is kept does not
-// grow with the history, and where nothing is left, the last return is what cannot be explained.
+// Checks that the observations of a lock or a latch are linearizable: each operation takes effect at one moment
+// between its call and its return. This is the search of Wing and Gong with the memory of Lowe, in the order of time.
+// It keeps all configurations that explain the returns so far. A configuration is a state of the lock, and the
+// operations without a return that have taken effect. The number of configurations does not grow with the history. If
+// no configuration is left, the model cannot explain the last return.
 
 const ORDER = { call: 0, mayEnd: 1, return: 2, endsNoMore: 3, expires: 4 }
 
 /**
  * @param model one of models.mjs
- * @param history `operations`, and `endings`: `{ hold, from, to }`, between which times a hold may end by itself
- * @param most of how many configurations it is undecided
- * @returns `verdict`: 'linearizable', 'convicted' or 'undecided'; `at`: the operation that cannot be explained
+ * @param history `operations`, and `endings`: `{ hold, from, to }`, the times between which a hold may end by itself
+ * @param most the search is undecided after so many configurations
+ * @returns `verdict`: 'linearizable', 'convicted' or 'undecided'; `at`: the operation that the model does not explain
  */
 export function linearize(model, { operations, endings = [] }, { most = 20_000 } = {}) {
   const events = eventsOf(withoutTheUnheard(operations), endings)
@@ -24,8 +24,8 @@ export function linearize(model, { operations, endings = [] }, { most = 20_000 }
 }
 
 /**
- * An acquisition that never came back may have had its effect or not. Where nothing else was done in
- * its name, to leave it out explains whatever else can explain.
+ * Removes acquisitions that never returned and whose hold has no other operation. Such an acquisition may have
+ * happened or not. If a history with it can be explained, the history without it can be explained too.
  */
 function withoutTheUnheard(operations) {
   const unheard = new Set()
@@ -58,15 +58,15 @@ class Search {
   widest = 1
   #model
   #most
-  /** Whether there was more to explore than is kept. */
+  /** True if the search did not keep all configurations. */
   #isCut = false
-  /** What may have its effect before it must. */
+  /** Operations that may take effect before they must. */
   #early = new Set()
   /** Acquisitions that have not returned, by hold. */
   #called = new Map()
-  /** Those of them whose tokens tell no order. */
+  /** The acquisitions among them whose tokens show no order. */
   #unordered = new Set()
-  /** Holds that may end by themselves now, and for how many reasons. */
+  /** Holds that may end by themselves now, each with the number of reasons. */
   #ending = new Map()
 
   constructor(model, most) {
@@ -86,10 +86,10 @@ class Search {
       if (this.#model.observes === undefined) return
       for (const one of this.configurations) one.done = this.#withObservers(one.state, one.done)
     } else {
-      // Nobody can undo it before it returns. So to let it come first explains nothing, unless the hold
-      // can end by itself before that.
+      // Nothing can undo the acquisition before it returns. So an earlier effect explains nothing more, unless the
+      // hold can end by itself before the return.
       this.#called.set(hold, operation)
-      // Where a server forgot a token, those who asked at once may have been granted in any order.
+      // If a server forgot a token, concurrent acquisitions may have been granted in any order.
       if (operation.forgottenBelow !== undefined) this.#unordered.add(operation)
       if (this.#unordered.size > 0) for (const one of this.#called.values()) this.#early.add(one)
       if (this.#ending.has(hold)) this.#early.add(operation)
@@ -115,7 +115,7 @@ class Search {
     if (called !== undefined) this.#early.add(called)
   }
 
-  /** The hold has ended by then, or does not end for this reason. */
+  /** The hold has ended by this time, or does not end for this reason. */
   endsNoMore(ending) {
     const { hold } = ending
     const found = new Found(this.#model)
@@ -124,7 +124,7 @@ class Search {
       found.add(one.state, one.done)
       this.#addEnded(hold, one, found)
       if (called === undefined || one.done.includes(called)) continue
-      // It was granted meanwhile, and has ended since, before anybody was told.
+      // The hold began and ended before any process learned of it.
       const granted = new Found(this.#model)
       this.#explore(one, granted, called)
       for (const { state, done } of granted.all) {
@@ -137,7 +137,7 @@ class Search {
     this.#keep(found)
   }
 
-  /** An operation that never came back was done before this, or never will be. */
+  /** An operation that never returned has happened before this time, or never happens. */
   expires(operation) {
     const found = new Found(this.#model)
     for (const { state, done } of this.configurations) found.add(state, without(done, operation))
@@ -159,8 +159,8 @@ class Search {
   }
 
   /**
-   * A hold that may end by itself can as well end later. So a configuration in which it has ended explains nothing that
-   * the same one with the hold does not.
+   * Removes unnecessary configurations. A hold that may end by itself may also end later. So a configuration without
+   * the hold explains nothing more than the same configuration with the hold.
    */
   #withoutNeedless(all) {
     if (this.#ending.size === 0) return all
@@ -181,7 +181,7 @@ class Search {
       .map(({ one }) => one)
   }
 
-  /** What can have come about with that as the last step. */
+  /** The configurations that can result if this operation is the last step. */
   #explore(from, found, last) {
     const seen = new Found(this.#model)
     const todo = [from]
@@ -196,7 +196,8 @@ class Search {
       if (missing.length === 0) {
         const all = this.#after(state, last)
         for (const next of all) found.add(next, this.#withObservers(next, done))
-        // What ends a hold can as well come after it. An acquisition may have to come before, for its token.
+        // The end of a hold may also come after the operation. An acquisition may have to come before it, because of
+        // its token.
         if (all.length > 0 && !this.#model.isOrdered && !this.#isMissingOne(done, last)) continue
         if (all.length === 0) this.#makeWay(state, done, last, push)
       }
@@ -208,7 +209,7 @@ class Search {
         const all = this.#after(state, what)
         if (all.length === 0 && what.kind === 'acquire') this.#makeWay(state, done, what, push)
         for (const next of all) {
-          // What changes nothing can as well come when it must.
+          // An operation that changes nothing may also take effect when it must.
           if (next === state && (!this.#model.isOrdered || what.to === Infinity)) continue
           push(next, this.#withObservers(next, [...done, what]))
         }
@@ -217,7 +218,7 @@ class Search {
     if (todo.length > 0) this.#isCut = true
   }
 
-  /** Lets one of the holds end that keep an operation from being done: by itself, or by a release that was asked for. */
+  /** Ends one of the holds that prevent an operation: by itself, or by a release that was requested. */
   #makeWay(state, done, operation, push) {
     for (const hold of this.#model.blockers?.(state, operation) ?? NOTHING) {
       if (this.#releaseOf(hold, state, done, push)) continue
@@ -227,7 +228,7 @@ class Search {
     }
   }
 
-  /** @returns whether there is one that was asked for: then nothing of it is left to be explained */
+  /** @returns true if a release of the hold was requested; then no other way has to be tried */
   #releaseOf(hold, state, done, push) {
     for (const what of this.#early) {
       if (what.kind !== 'release' || what.hold !== hold || done.includes(what)) continue
@@ -240,7 +241,7 @@ class Search {
     return false
   }
 
-  /** The acquisitions whose tokens tell that they were before this one, although they come back later. */
+  /** The acquisitions whose tokens show that they came before this acquisition, although they return later. */
   #mustBeBefore({ kind, token }) {
     if (!this.#model.fenced || kind !== 'acquire' || token === undefined) return NOTHING
     const mayBeLower = (one) => token < (one.forgottenBelow ?? -Infinity)
@@ -249,14 +250,17 @@ class Search {
     )
   }
 
-  /** The states that an operation may lead to. */
+  /** The states to which an operation may lead. */
   #after(state, operation) {
     const next = this.#model.step(state, operation)
     if (next === undefined) return NOTHING
     return Array.isArray(next) ? next : [next]
   }
 
-  /** What only observes is done as soon as a state explains it: that keeps nothing else from being explained. */
+  /**
+   * Lets operations that only observe take effect as soon as a state explains them. This prevents no other
+   * explanation.
+   */
   #withObservers(state, done) {
     const { observes } = this.#model
     if (observes === undefined) return done
@@ -268,7 +272,7 @@ class Search {
     return all
   }
 
-  /** Whether an acquisition may still have to come before the last one. */
+  /** True if an acquisition may still have to come before the last operation. */
   #isMissingOne(done, last) {
     for (const one of this.#early) {
       if (one.kind === 'acquire' && !done.includes(one) && this.#isNeeded(one, last)) return true
@@ -277,11 +281,11 @@ class Search {
   }
 
   /**
-   * Whether it can make a difference that it comes before the last one. A release keeps no acquisition from coming
-   * later, and tokens tell which of two acquisitions is first.
+   * True if it matters that the operation comes before the last operation. A release does not prevent a later
+   * acquisition, and tokens show the order of two acquisitions.
    */
   #isNeeded({ kind, hold, token, mode }, last) {
-    // What holds are in the way, the model tells.
+    // The model names the holds that prevent an operation.
     if (kind === 'release') return false
     if (kind !== 'acquire' || hold === last.hold) return true
     if (last.kind === 'release') return false
@@ -292,14 +296,14 @@ class Search {
   }
 
   /**
-   * Whether another one with a lower token must come still, which nothing could explain after this one. Without
-   * this each who waited while a lock could be lost may have had it for a moment or not: two to the
-   * power of their number.
+   * True if an acquisition with a lower token must still come, because nothing could explain it after this
+   * acquisition. Without this check, each waiter during a loss may have had the lock for a moment or not. The number
+   * of configurations would double with each waiter.
    */
   #isTooSoon({ kind, again, token }, done) {
     if (!this.#model.fenced || kind !== 'acquire' || again || token === undefined) return false
     for (const other of this.#called.values()) {
-      // A reader may be given a token that is lower, where a server forgot the last writer.
+      // If a server forgot the last writer, a reader may get a lower token.
       const mayBeLower = token < (other.forgottenBelow ?? -Infinity)
       if (other.token < token && !mayBeLower && !other.again && !done.includes(other)) return true
     }
@@ -307,7 +311,7 @@ class Search {
   }
 }
 
-/** Which of these acquisitions can be the next one: those with the lowest token. The order of readers is all the same. */
+/** The acquisitions that can be next: those with the lowest token. The order of readers does not matter. */
 function nextOf(acquisitions) {
   if (acquisitions.length < 2) return acquisitions
   const lowest = Math.min(...acquisitions.map(({ token }) => token))
@@ -315,7 +319,7 @@ function nextOf(acquisitions) {
   return first.every(({ mode }) => mode === 'read') ? first.slice(0, 1) : first
 }
 
-/** Whether all of the second, and more, are in the first. */
+/** True if the first set has all elements of the second set, and more. */
 function contains(more, few) {
   if (more.size <= few.size) return false
   for (const one of few) if (!more.has(one)) return false
@@ -325,7 +329,7 @@ function contains(more, few) {
 const without = (done, operation) =>
   done.length === 1 && done[0] === operation ? NOTHING : done.filter((one) => one !== operation)
 
-/** Configurations, each once. */
+/** A set of configurations. */
 class Found {
   all = []
   #keys
@@ -339,7 +343,7 @@ class Found {
     return this.all.length
   }
 
-  /** @returns whether it is new */
+  /** @returns true if the configuration is new */
   add(state, some) {
     const done = this.#withoutSpent(state, some)
     if (this.all.length > 0) {
@@ -352,7 +356,9 @@ class Found {
     return true
   }
 
-  /** Whether that was done that can change nothing any more, makes no difference. */
+  /**
+   * Removes operations that can no longer change anything, because they make no difference between configurations.
+   */
   #withoutSpent(state, done) {
     const { isSpent } = this.#model
     if (isSpent === undefined || done.length === 0) return done
@@ -367,7 +373,7 @@ function keyOf(model, { state, done }) {
 
 const numbers = new WeakMap()
 let count = 0
-/** Tells operations apart in a key. */
+/** The number that identifies an operation in a key. */
 function numberOf(operation) {
   let number = numbers.get(operation)
   if (number === undefined) {

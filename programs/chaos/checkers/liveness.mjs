@@ -1,39 +1,39 @@
-// Where nothing is wrong any more, who waits for a lock gets in.
+// Checks that waiters acquire the lock when no fault is active.
 import { calmStretches } from './disturbances.mjs'
 
 /**
- * How long it may take after a fault of a kind, in milliseconds, until somebody is let in. Each bound is
- * the sum of what can be in the way (the rest of a lease, a claim window, the wait before a reconnect)
- * and several seconds for a machine that is busy.
+ * For each kind of fault: the longest time after its end until a waiter must acquire the lock, in milliseconds. Each
+ * bound is the sum of the possible delays and several seconds for a busy machine. Possible delays are the rest of a
+ * lease, a claim window and the pause before a reconnect.
  */
 const BOUNDS = [
-  // Sentinels and clients must agree on the new master. The waiters join the queue there again.
+  // Sentinels and clients must agree on the new master. The waiters then join the queue again.
   [/failover|^master/, 10_000],
-  // Of a process that died, the leases; of one that was frozen, its places in the queue: some 5 s.
+  // The leases of a killed process must end. The places of a frozen process must end, after 5 s.
   [/\bkilled$/, 7_000],
   [/\b(paused|stalled|late)$/, 9_000],
-  // A client asks again at once, or with the next try to connect.
+  // A client asks again immediately, or after its next attempt to connect.
   [/^(cut|refuse|slow)/, 6_000],
   [/^(black hole|requests|replies)/, 7_000],
-  // A master of a quorum that forgot rests for the longest lease.
+  // A master of a quorum that forgot its data rests for the longest lease.
   [/^(emptied|restarted|key deleted)/, 9_000],
-  // What is abandoned ends later by as much as a clock was set back.
+  // If a clock was set back, abandoned locks end later by the same time.
   [/^clock/, 10_000],
 ]
 const OTHER_MS = 8_000
-/** No fault at all, and a holder that works for as long as any. */
+/** The bound without a fault: a holder may work for as long as any holder does. */
 const CALM_MS = 6_000
 
 export function boundOf({ what }) {
   return BOUNDS.find(([pattern]) => pattern.test(what))?.[1] ?? OTHER_MS
 }
 
-/** How long it may take after all of these. */
+/** The longest of the bounds of all these faults. */
 export const boundAfter = (faults) => Math.max(CALM_MS, ...faults.map(boundOf))
 
-/** The stretches without a fault that are long enough, with the bound of each. */
+/** The times without a fault that are long enough, each with its bound. */
 export function stretchesOf({ faults, about }) {
-  // A process that is late for a moment is within the bounds.
+  // The bounds cover a process that is late for a moment.
   const felt = faults.filter((one) => !one.measured || one.to - one.from > 1_000)
   return calmStretches(felt, about.startedAt, about.calmAt, CALM_MS).flatMap((one) => {
     const boundMs = boundAfter(one.after)
@@ -42,10 +42,10 @@ export function stretchesOf({ faults, about }) {
 }
 
 /**
- * @param history up to `about.calmAt`, and from `about.startedAt`
- * @returns how many stretches without a fault were long enough, and where nobody was let in although
- * somebody waited for longer than the bound. The time in which a process did not run, because the machine was
- * overloaded, does not count: a holder that does not run keeps its lock for longer.
+ * @param history from `about.startedAt` to `about.calmAt`
+ * @returns the number of times without a fault that were long enough, and the locks with a finding. A finding means
+ * that a waiter waited for longer than the bound while no waiter acquired the lock. The time in which an overloaded
+ * machine did not run a process does not count, because the holder then keeps its lock for longer.
  */
 export function judgeLiveness(history) {
   const { attempts } = history
@@ -56,7 +56,7 @@ export function judgeLiveness(history) {
     const grants = all
       .flatMap(({ result, settledAt }) => (result === 'granted' ? [settledAt] : []))
       .sort((a, b) => a - b)
-    // Who was killed waits no more.
+    // A killed process no longer waits.
     const waits = all
       .filter((one) => one.waits && one.settledAt !== undefined)
       .sort((a, b) => a.askedAt - b.askedAt)
@@ -65,7 +65,7 @@ export function judgeLiveness(history) {
       const cuts = [stretch.from, ...inside, stretch.to]
       for (let i = 1; i < cuts.length; i++) {
         const inAllMs = timeWaited(waits, cuts[i - 1], cuts[i])
-        // A shorter wait changes nothing, and there are many.
+        // A shorter wait changes nothing. There are many short waits.
         if (inAllMs <= Math.min(verdict.longestMs, stretch.boundMs)) continue
         const waitedMs = Math.max(0, inAllMs - overlapOf(late, cuts[i - 1], cuts[i]))
         verdict.longestMs = Math.max(verdict.longestMs, waitedMs)
@@ -80,9 +80,9 @@ export function judgeLiveness(history) {
 }
 
 /**
- * `[lock, mode, attempts]`: each side of a read-write lock by itself, for readers that come and go say nothing of a writer
- * that waits. Who re-enters was inside already. Those who await a latch or
- * a barrier wait for others, and are judged by its rounds.
+ * `[lock, mode, attempts]`: each side of a read-write lock is judged separately, because readers that succeed prove
+ * nothing about a waiting writer. Re-entries are left out, because their owner was already inside. Calls that await a
+ * latch or a barrier wait for others, so the judge of the rounds judges them.
  */
 function* lanesOf(attempts) {
   for (const [lock, all] of attempts) {
@@ -98,7 +98,7 @@ function* lanesOf(attempts) {
   }
 }
 
-/** For how long somebody waited at all between two times. */
+/** For how long at least one waiter waited between two times. */
 function timeWaited(waits, from, to) {
   if (to - from < CALM_MS / 6) return to - from
   let waited = 0
@@ -113,7 +113,7 @@ function timeWaited(waits, from, to) {
   return waited
 }
 
-/** The times that these cover, in order and without overlaps. */
+/** The union of these times, in order and without overlaps. */
 function unionOf(times) {
   const all = []
   for (const { from, to } of [...times].sort((a, b) => a.from - b.from)) {
@@ -124,7 +124,7 @@ function unionOf(times) {
   return all
 }
 
-/** How much of the time between two times such times cover, in milliseconds. */
+/** How much of the time between two times these times cover, in milliseconds. */
 function overlapOf(times, from, to) {
   return times.reduce(
     (sum, one) => sum + Math.max(0, Math.min(one.to, to) - Math.max(one.from, from)),

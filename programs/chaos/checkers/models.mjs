@@ -1,30 +1,32 @@
-// What a lock is, as states and steps: the five models of Hazelcast's Jepsen suite, and a read-write lock. A step is
-// given a state and an operation, and answers the next state, or undefined where the lock could not have done that.
+// Models of locks, with states and steps: the five models of the Jepsen suite of Hazelcast, and a read-write lock. A
+// step gets a state and an operation, and returns the next state. It returns undefined if the lock cannot do the
+// operation.
 
 /**
  * @typedef {object} Operation
  * @property {'acquire' | 'release'} kind
- * @property {string | number} hold who holds: all of one hold have the same
- * @property {boolean} [again] of an acquisition: it must be a re-entry
- * @property {number} [token] undefined where it is not known
+ * @property {string | number} hold the same for all operations of one hold
+ * @property {boolean} [again] of an acquisition: true if it must be a re-entry
+ * @property {number} [token] undefined if it is unknown
  * @property {'read' | 'upgradable' | 'write'} [mode] of an acquisition of a read-write lock
- * @property {number} [forgottenBelow] of a reader: it may not have been told of tokens below that
- * @property {string | number} [owner] the same for all holds of one owner of a read-write lock; left out, it is the hold
- * @property {number} [permits] 1 where it is not said
- * @property {boolean} [held] of a release: true where it was held until then, false where the hold was gone
- * already, undefined where it is not known
- * @property {boolean} [anyway] its result says nothing, for the hold could be taken away meanwhile
- * @property {number} from when it was asked for
- * @property {number} to when it came back; Infinity where it never did
+ * @property {number} [forgottenBelow] of a reader: a server may have forgotten tokens below this number
+ * @property {string | number} [owner] the same for all holds of one owner of a read-write lock; the hold if it is
+ * undefined
+ * @property {number} [permits] 1 if it is undefined
+ * @property {boolean} [held] of a release: true if it ended the hold, false if the hold was already gone, undefined
+ * if this is unknown
+ * @property {boolean} [anyway] true if the result proves nothing, because the hold could be taken away meanwhile
+ * @property {number} from the time of the request
+ * @property {number} to the time of the answer; Infinity if there was none
  */
 
 const FREE = null
 const NOBODY = []
 
-/** A lock of one owner at a time, who may hold it `most` times at once. */
+/** A lock with one owner at a time, which may hold the lock `most` times at once. */
 export function mutex({ most, fenced }) {
   return {
-    /** Whether tokens must rise. */
+    /** True if tokens must rise. */
     fenced,
     first: { hold: FREE, count: 0, token: -Infinity },
     key: ({ hold, count, token }) => `${hold} ${count} ${token}`,
@@ -32,15 +34,15 @@ export function mutex({ most, fenced }) {
       operation.kind === 'acquire'
         ? acquired(state, operation, most, fenced)
         : released(state, operation),
-    /** Who has it. */
+    /** The holds of a state. */
     holds: ({ hold }) => (hold === FREE ? NOBODY : [hold]),
-    /** What holds must end before an operation can be done. */
+    /** The holds that must end before the operation can happen. */
     blockers: (state, { kind, hold, held }) => {
       if (state.hold === FREE) return NOBODY
       const isInTheWay = kind === 'acquire' ? state.hold !== hold : held === false
       return isInTheWay ? [state.hold] : NOBODY
     },
-    /** The hold ends by itself. */
+    /** The state after the hold has ended by itself. */
     end: (state, hold) => (state.hold === hold ? { ...state, hold: FREE, count: 0 } : undefined),
   }
 }
@@ -63,9 +65,9 @@ function released(state, { hold, held, anyway }) {
 }
 
 /**
- * `most` permits, of which each hold has some.
+ * A semaphore with `most` permits. Each hold has some of them.
  *
- * @param fenced whether each acquisition has a token above all before
+ * @param fenced true if the token of each acquisition is greater than all earlier tokens
  */
 export function permits(most, { fenced = false } = {}) {
   const next = (state, hold, change, token = state.token) => {
@@ -90,7 +92,7 @@ export function permits(most, { fenced = false } = {}) {
       return anyway || (held !== true && own === 0) ? state : undefined
     },
     holds: ({ all }) => [...all.keys()],
-    /** Each of them may be the one that has what is missing. */
+    /** Each hold may have the missing permits. */
     blockers: ({ all }, { kind, hold, held }) => {
       if (kind === 'acquire') return [...all.keys()]
       return held === false && all.has(hold) ? [hold] : NOBODY
@@ -101,9 +103,10 @@ export function permits(most, { fenced = false } = {}) {
 }
 
 /**
- * Many readers, one of whom may go on to write, or one writer. An owner may have holds in several modes.
+ * Many readers, of which one may upgrade to writing, or one writer. An owner may have holds in several modes.
  *
- * @param fenced whether a writer has a token above all before, and a reader one that is not below them
+ * @param fenced true if the token of a writer is greater than all earlier tokens, and the token of a reader is not
+ * lower
  */
 export function readWrite({ fenced }) {
   return {
@@ -125,7 +128,7 @@ export function readWrite({ fenced }) {
           ? one.owner !== owner && areExclusive(mode, one.mode)
           : one.hold === hold && held === false
       const first = holds.find(isInTheWay)
-      // A token that has risen tells of a writer that nobody knows of, and that nobody was beside.
+      // A higher token shows that there was an unknown writer. No other hold was beside this writer.
       if (first === undefined && kind === 'acquire') return holds.slice(0, 1).map((one) => one.hold)
       return first === undefined ? NOBODY : [first.hold]
     },
@@ -147,7 +150,8 @@ function acquiredInMode(state, operation, fenced) {
   if (!fenced || token === undefined) return { ...state, holds }
   if (mode === 'write') return token > state.token ? { holds, token } : undefined
   const isForgotten = state.token < (operation.forgottenBelow ?? -Infinity)
-  // Between two writers all have the same. What nobody knows of may have been a writer, where nobody has it now.
+  // All readers between two writers have the same token. If no hold exists now, an unknown hold may have been a
+  // writer.
   const isRight = token === state.token || (token > state.token && state.holds.length === 0)
   if (!isRight && !isForgotten) return undefined
   return { holds, token: Math.max(token, state.token) }
@@ -168,7 +172,7 @@ function withCount(state, held, count) {
   return { ...state, holds: count === 0 ? others : [...others, { ...held, count }] }
 }
 
-/** By name; permits are counted, so they are made with their number. */
+/** The models by name. Semaphores are not in this list, because their model depends on the number of permits. */
 export const MODELS = {
   mutex: mutex({ most: 1, fenced: false }),
   'fenced mutex': mutex({ most: 1, fenced: true }),

@@ -1,17 +1,17 @@
-// From what was told of a lock to operations on a model of it.
+// Converts the reports about a lock into operations of a model.
 import { forgottenTokens, knownUntil, lostFrom, WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
 
-/** What the clocks of a process and of the witness may differ by, in milliseconds. */
+/** The longest difference between the clocks of a process and of the witness, in milliseconds. */
 const CLOCK_MARGIN_MS = 5
 
 /**
- * Attempts that came to nothing say nothing of the lock, and are left out. Attempts of which nobody knows
- * are operations without a return; releases of which nobody knows, and leases, are endings: times from
- * which a hold may end by itself.
+ * Leaves out attempts without a hold, because they prove nothing about the lock. Attempts with an unknown outcome
+ * become operations without a return. Releases with an unknown outcome, and leases, become endings: times from which
+ * a hold may end by itself.
  *
  * @param all attempts of one lock
- * @param history for its windows, and when masters were emptied
- * @returns `{ operations, endings }`, each with the `attempt` that it is of
+ * @param history for its windows, and for the times in which masters forgot all keys
+ * @returns `{ operations, endings }`, each with its `attempt`
  */
 export function operationsOf(all, { windows, emptied, about }) {
   const isWithoutLease = all[0]?.family === 'semaphore'
@@ -28,12 +28,12 @@ export function operationsOf(all, { windows, emptied, about }) {
     if (attempt.result === 'refused') continue
     const outer = outers.get(attempt.within)
     const { askedAt: from, token, permits, mode } = attempt
-    // Under another token, or in another mode, it is a hold of its own.
+    // With another token, or in another mode, the attempt has its own hold.
     const again = outer !== undefined && outer.token === token && outer.mode === mode
     const hold = again ? outer.id : attempt.id
     const acquire = { kind: 'acquire', hold, again, token, permits, from, attempt }
     if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
-    // What a reader is given may be lower, where a server could forget the last writer.
+    // If a server could forget the last writer, a reader may get a lower token.
     if (mode === 'read' || mode === 'upgradable') {
       const at = attempt.settledAt ?? from
       const below = forgottenBelow(at)
@@ -50,26 +50,28 @@ export function operationsOf(all, { windows, emptied, about }) {
     let anyway = isTakenBy(settledAt)
     operations.push({ ...acquire, anyway, to: settledAt })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    // Too few masters may have had it still: its holder hears of that with the next renewal or look. Not before
-    // it was told, or left, for then it believed in its lease.
+    // If a master forgot all keys, too few masters may still have had the lock. The holder learns this at the next
+    // renewal or look. Until the holder reports the loss or leaves, it relies on its lease, so its hold does not end
+    // before.
     const [empty] = released === true ? [] : emptiedIn(from, Math.min(releasedAt, validUntil))
     const mayBeGone = empty !== undefined
     const believedUntil = Math.min(attempt.leftAt ?? 0, attempt.lostAt ?? Infinity)
     if (mayBeGone) mayEndAt = Math.min(mayEndAt, Math.max(from, empty.from, believedUntil))
     if (released === true || (released === false && !mayBeGone)) {
       anyway = isTakenBy(releasedAt)
-      // A client that closes releases what it holds: its holder is then told of that release.
+      // A client that closes releases its holds. The holder then gets the result of that release.
       const times = { from: Math.min(releasingAt, closedAt), to: releasedAt }
       operations.push({ kind: 'release', hold, permits, held: released, anyway, ...times, attempt })
     } else if (releasingAt !== undefined) mayEndAt = Math.min(mayEndAt, releasingAt)
-    // Most are released long before that.
+    // Most holds are released long before that time.
     if (released !== true || mayEndAt <= releasedAt) {
       endings.push({ hold, from: mayEndAt, to: Infinity, attempt })
     }
     for (const one of taken) {
       const begin = one.from - WINDOW_MARGIN_MS
       if (begin >= mayEndAt) continue
-      // A server that evicts some keys of a read-write lock may keep its holders, until a script misses the rest.
+      // If a server evicts some keys of a read-write lock, the lock may keep its holders until a script misses the
+      // other keys.
       const isPartial = mode !== undefined && !one.isClock
       const until = isPartial ? Infinity : one.to + (one.endsMs ?? 0) + WINDOW_MARGIN_MS
       endings.push({ hold, from: begin, to: until, attempt })
@@ -78,7 +80,7 @@ export function operationsOf(all, { windows, emptied, about }) {
   return { operations, endings }
 }
 
-/** For a time, the highest token that was issued by then: a token tells when. */
+/** For a time, the highest token that was issued until then. The token itself shows its time. */
 function highestTokens(attempts, epochMs) {
   const issued = attempts.flatMap(({ token }) => token ?? []).sort((a, b) => a - b)
   return (at) => {
@@ -93,7 +95,7 @@ function highestTokens(attempts, epochMs) {
   }
 }
 
-/** Those that others re-enter. */
+/** The attempts that other attempts re-enter. */
 function outersOf(attempts) {
   const wanted = new Set()
   for (const { within } of attempts) if (within !== undefined) wanted.add(within)

@@ -1,7 +1,7 @@
-// What was checked and what was found, in words.
+// Prints the checks and the findings in words.
 import { isConvicted } from './check.mjs'
 
-/** Faults from so long before what is shown to so long after it, in milliseconds. */
+/** From how long before to how long after a finding its faults are printed, in milliseconds. */
 const [BEFORE_MS, AFTER_MS] = [3_000, 500]
 
 export function printReport(report, print = console.log) {
@@ -73,7 +73,7 @@ const pairsOf = ({ lost, stale, inversions }) => [
 
 const timeOf = (at, startedAt) => ((at - startedAt) / 1_000).toFixed(4)
 
-/** What was done under each attempt, in the order of time. */
+/** The operations of each attempt, in the order of time. */
 export function historyLines(attempts, startedAt) {
   const at = (time) => (time ? timeOf(time, startedAt) : '?')
   const lines = attempts.flatMap((one) => {

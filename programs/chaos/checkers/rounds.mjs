@@ -1,17 +1,17 @@
-// Whether the rounds of a latch are kept apart: each of its count-downs counts once and in its own round, no awaiter
-// goes on before its round is over, and none misses its end.
+// Checks that a latch keeps its rounds apart. Each count-down counts once and in its own round. No awaiter continues
+// before the end of its round, and no awaiter misses this end.
 import { disturbances } from './disturbances.mjs'
 import { lostFrom } from './windows.mjs'
 
-/** A message may be missing for so long after a fault: the longest time between two looks, and some more. */
+/** For so long after a fault, a message may be missing: a little longer than the longest time between two looks. */
 const FELT_MS = 7_000
-/** An awaiter knows of the end of its round so soon, where no message was lost. */
+/** If no message was lost, an awaiter learns of the end of its round within this time. */
 const KNOWN_MS = 1_000
 
 /**
- * @param attempts of one latch, in the order in which they were asked for
- * @returns how many rounds and awaiters were judged, how many rounds were left out because a server could forget, and
- * what was found: `{ lock, what, first, second }`
+ * @param attempts of one latch, in the order of their requests
+ * @returns the numbers of judged rounds and awaiters, the number of rounds that were left out because a server could
+ * forget them, and the findings: `{ lock, what, first, second }`
  */
 export function judgeRounds(lock, attempts, { windows, faults }) {
   const verdict = { rounds: 0, leftOut: 0, awaited: 0, found: [] }
@@ -57,7 +57,7 @@ function judgeRound({ lock, all, unnamed, isDisturbed }, verdict) {
     const wrong = counted.find((two) => two.settledAt < one.askedAt && two.answer <= one.answer)
     if (wrong !== undefined) find('a later count-down left no fewer', wrong, one)
   }
-  // The server starts at its count. What was asked for may have counted, also where nobody knows.
+  // The server starts at the count of the latch. A request with an unknown outcome may have counted, too.
   const first = all.find(({ act, answer }) => act === 'inspect' && answer)
   const most = Math.max(first?.answer.count ?? 0, ...counted.map(({ answer }) => answer + 1))
   const before = (at) => [...all, ...unnamed].filter((one) => isChange(one.act) && one.askedAt < at)
@@ -85,7 +85,7 @@ function judgeRound({ lock, all, unnamed, isDisturbed }, verdict) {
   }
 }
 
-/** It was told that its round is over. */
+/** True if the call reports the end of its round. */
 const isEnd = ({ act, answer, result }) =>
   result === 'done' &&
   ((act === 'count-down' && (answer === 0 || answer === null)) ||

@@ -1,9 +1,9 @@
-// The shortest part of a history that still cannot be explained, by delta debugging (Zeller's ddmin).
+// Finds the shortest part of a history that the model still does not explain, by delta debugging (Zeller's ddmin).
 
 /**
- * @param all parts that stand for themselves
- * @param isConvicted whether these alone are
- * @returns some of them, in their order, none of which can be left out
+ * @param all independent parts
+ * @param isConvicted true if the given parts alone have the finding
+ * @returns some of the parts, in their order; none of them can be left out
  */
 export function shrink(all, isConvicted) {
   let rest = all
@@ -27,9 +27,9 @@ function withoutSome(all, size, isConvicted) {
 }
 
 /**
- * The same, of a long list whose last ones are to blame with some that are mostly near.
+ * Does the same for a long list in which the last parts, with some parts shortly before them, cause the finding.
  *
- * @param all in the order in which they came
+ * @param all in the order of time
  */
 export function shrinkFromTheEnd(all, isConvicted) {
   for (let count = 2; count < all.length; count *= 4) {

@@ -1,19 +1,19 @@
-// Whether tokens tell who came later, for each kind of primitive.
+// Checks that tokens show the order of holders, for each kind of primitive.
 import { forgottenTokens } from './windows.mjs'
 
 /** Readers share the token of the last writer. */
 const mayRepeat = ({ mode }) => mode === 'read' || mode === 'upgradable'
 
 /**
- * A holder who asked after another had entered has a higher token than that one. A reader has the same or a higher one.
+ * A holder that asked after another holder had entered has a higher token. A reader has the same or a higher token.
  *
- * @param all those who entered one lock, in the order in which they entered
- * @param epochMs the time in ms since 1970 at 0 on the clock of these
+ * @param all the holds of one lock, in the order in which the holders entered
+ * @param epochMs the time in ms since 1970 at 0 on the clock of these holds
  * @returns pairs: `regressions`, and `repeated` tokens
  */
 export function judgeTokens(lock, all, forgotten, epochMs) {
   const verdict = { regressions: [], repeated: [] }
-  // A permit without a lease has none.
+  // A permit without a lease has no token.
   if (all[0]?.family === 'semaphore') return verdict
   const forgottenBelow = forgottenTokens(forgotten, epochMs)
   const highest = []
@@ -39,7 +39,7 @@ export function judgeTokens(lock, all, forgotten, epochMs) {
 const isBehind = (hold, floor) =>
   mayRepeat(hold) ? hold.token < floor.token : hold.token <= floor.token
 
-/** The index of the last that entered before that time, among the first `count`. */
+/** The index of the last hold, among the first `count`, that began before that time. */
 function lastBefore(all, at, count) {
   let [low, high] = [0, count]
   while (low < high) {

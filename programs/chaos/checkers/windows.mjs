@@ -1,19 +1,19 @@
-// When a lock may be taken from its holder: force, a server that forgot, a failover.
+// The times in which a lock may be taken from its holder: force, a server that forgot, a failover.
 
-/** The word of it and what it is about go different ways. */
+/** The report of a window and the report of an attempt arrive on different connections. */
 export const WINDOW_MARGIN_MS = 50
 
 /**
- * Those that concern a lock.
+ * Finds the windows that concern a lock.
  *
- * @returns those of them between two times
+ * @returns a function that returns these windows between two times
  */
 export function windowsOf(windows, lock) {
   const own = windows
     .filter((one) => one.lock === undefined || one.lock === lock)
     .sort((a, b) => a.from - b.from)
   if (own.length === 0) return () => own
-  /** Until when all of them are over, up to each. */
+  /** The latest end of all windows up to each window. */
   const overBy = []
   for (const { to } of own) overBy.push(Math.max(to, overBy.at(-1) ?? -Infinity))
   return (from, to) => {
@@ -32,11 +32,11 @@ export function windowsOf(windows, lock) {
 }
 
 /**
- * From when on what has no lease is judged no more: a server may have forgotten it. A clock that was set takes nothing
- * from it.
+ * From when on a hold without a lease is no longer judged, because a server may have forgotten it. If a clock is set,
+ * such a hold does not end.
  *
- * @param attempts of that name, in the order in which they were asked for
- * @returns Infinity where nothing was lost
+ * @param attempts of that name, in the order of their requests
+ * @returns Infinity if no server forgot
  */
 export function lostFrom(windows, lock, attempts) {
   const [{ askedAt = 0 } = {}] = attempts
@@ -49,7 +49,7 @@ export function lostFrom(windows, lock, attempts) {
   return Math.min(...lost.map(({ from }) => from - WINDOW_MARGIN_MS))
 }
 
-/** What is known of attempts up to a time. */
+/** The attempts as they were known at a time. */
 export function knownUntil(attempts, until) {
   if (until === Infinity) return attempts
   return attempts.flatMap((one) => {
@@ -63,11 +63,11 @@ export function knownUntil(attempts, until) {
 }
 
 /**
- * A server that takes over may lack the last write, and with it the token of that: it gives readers the one before. So
- * what a reader is given may be below tokens that were issued before that was over. What a writer is given may not.
+ * A server that takes over may lack the last write with its token. It then gives readers the token before. So until
+ * the end of a window, a reader may get a lower token than tokens that were issued before. A writer may not.
  *
- * @param epochMs the time in ms since 1970 at 0 on the witness's clock
- * @returns for a time, below which token others may be forgotten by then
+ * @param epochMs the time in ms since 1970 at 0 on the clock of the witness
+ * @returns a function: for a time, the token below which tokens may be forgotten by then
  */
 export function forgottenTokens(windows, epochMs) {
   const lost = windows

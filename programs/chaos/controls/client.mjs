@@ -1,5 +1,5 @@
-// A process whose callers use the lock of another library, and tell the witness what they do. It looks
-// at what the library says of its lock before it works on. Started as client.mjs is.
+// A process whose callers use the lock of another library, and report to the witness. Before it works, it checks if
+// the library reports the lock as held. run.mjs starts this process as it starts client.mjs.
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -25,7 +25,7 @@ function tell(kind, id, said = {}) {
   return new Promise((resolve) => waiting.set(id, resolve))
 }
 
-/** What a caller wants, as the library and as the witness reads it. */
+/** The wanted mode or permits of a caller, first for the library and then for the witness. */
 const WANTED = {
   lock: () => [{}, {}],
   'read-write': () => {
@@ -48,7 +48,7 @@ async function call({ kind, acquire, nameOf = (name) => name }) {
       await held?.release().catch(() => {})
       continue
     }
-    let token = Date.now() * 1_000 // They have none; it is not what they are judged by.
+    let token = Date.now() * 1_000 // These locks have no tokens, and no judge of them uses tokens.
     token += ids / 1_000
     await tell('enter', id, { result: 'granted', token, validUntil: now() })
     await pause(random() * 10)
@@ -68,6 +68,6 @@ process.on('message', async ({ kind, ms }) => {
 process.on('disconnect', () => process.exit())
 const { kind, open } = LIBRARIES[control]
 const opened = await open(options.redis, 1_000)
-// What befalls this process befalls the one of the library as well.
+// Faults of this process also happen to the process of the library.
 if (opened.pid !== undefined) process.send({ alsoPid: opened.pid })
 for (let i = 0; i < callers; i++) void call({ ...opened, kind })

@@ -1,4 +1,5 @@
-// Locks that must be convicted: none, the usual mistakes, and what is published, used as its pages say.
+// Locks in which the judges must find violations: no lock at all, the usual mistakes, and published libraries that
+// are used as their pages say.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { load } from '../../../bench/compare/libraries/peer.mjs'
@@ -9,35 +10,36 @@ import { REDISSON } from './redisson/controls.mjs'
  * A library under test.
  *
  * @typedef Control
- * @property {'lock' | 'read-write' | 'permits'} kind what it offers: a lock, a read-write lock, or a semaphore with
- * three permits (`PERMITS` of kinds.mjs)
- * @property {(url: string, leaseMs: number) => Opened | Promise<Opened>} open connects to that Redis; a process calls
- * it once
- * @property {() => void} [prepare] what is done before the processes start. It throws with what to install if something
- * is not there
- * @property {boolean} [isExtra] whether it runs only when it is named: it shows nothing that others do not show sooner
- * @property {'pauses' | 'replies'} [faults] which storm it is put through; pauses if it is left out
+ * @property {'lock' | 'read-write' | 'permits'} kind the kind of the lock. A semaphore has three permits (`PERMITS`
+ * of kinds.mjs)
+ * @property {(url: string, leaseMs: number) => Opened | Promise<Opened>} open connects to that Redis; each process
+ * calls it once
+ * @property {() => void} [prepare] runs before the processes start. If something is missing, it throws an error that
+ * says what to install
+ * @property {boolean} [isExtra] true if the control runs only by its name, because other controls find the same
+ * sooner
+ * @property {'pauses' | 'replies'} [faults] the storm of the run; the default is pauses
  */
 
 /**
  * @typedef Opened
- * @property {(name: string, wanted: Wanted) => Promise<Held>} acquire waits until it is granted; a rejection counts as
- * refused, and is tried again
- * @property {(name: string) => string} [nameOf] the name that is used now for one of the names of the run. All processes
- * come to the same at the same time
- * @property {number} [pid] the process in which the library runs, if it is another one: it is stopped and killed
- * together with the client
+ * @property {(name: string, wanted: Wanted) => Promise<Held>} acquire resolves after the grant; a rejection counts as
+ * refused, and the caller tries again
+ * @property {(name: string) => string} [nameOf] the present name for one of the names of the run. All processes must
+ * use the same name at the same time
+ * @property {number} [pid] the process of the library, if it is another process. It is stopped and killed together
+ * with the client
  */
 
 /**
  * @typedef Wanted
- * @property {'read' | 'write'} [mode] of a read-write lock: the side that is wanted
- * @property {number} [permits] of a semaphore: how many permits, 1 at present
+ * @property {'read' | 'write'} [mode] the wanted side of a read-write lock
+ * @property {number} [permits] the wanted number of permits of a semaphore; always 1 at present
  */
 
 /**
  * @typedef Held
- * @property {() => boolean} valid whether the library reports, at this moment and without a request, that it is held
+ * @property {() => boolean} valid true if the library reports now, without a request, that the lock is held
  * @property {() => Promise<unknown>} release
  */
 
@@ -48,7 +50,7 @@ export const LIBRARIES = {
     open: () => ({ acquire: async () => ({ valid: () => true, release: async () => {} }) }),
   },
 
-  /** It deletes the lock, whoever has it by then. */
+  /** The release deletes the lock, even if another client has it by then. */
   'SET NX, DEL': {
     kind: 'lock',
     open: (url, leaseMs) => {
@@ -70,7 +72,7 @@ export const LIBRARIES = {
       redlock.on('error', () => {})
       const acquire = (name) =>
         new Promise((resolve, reject) => {
-          // `using` extends the lock, and tells by a signal when it could not.
+          // `using` extends the lock. Its signal aborts if an extension failed.
           const work = (signal) =>
             new Promise((done) => {
               const release = async () => done()
@@ -88,7 +90,7 @@ export const LIBRARIES = {
   ...REDISSON,
 }
 
-/** Throws if there is no such control, or if something that it needs is not there. */
+/** Throws if the control does not exist, or if something that it needs is missing. */
 export function prepareControl(name) {
   const names = Object.keys(LIBRARIES)
   if (!names.includes(name)) {

@@ -1,12 +1,15 @@
-// Negative controls: each of them must be found out, or the harness sees nothing.
+// Negative controls: the judges must find a violation in each of them. Otherwise the judges find nothing.
 import { ensurePeers } from '../../../bench/compare/libraries/peer.mjs'
 import { countOf } from '../report.mjs'
 import { runStage } from '../stage.mjs'
 import { LIBRARIES, prepareControl } from './libraries.mjs'
 
-/** Until it is convicted, and at most this. */
+/** The longest run of a control, in seconds. The run ends at the first violation. */
 const SECONDS = 30
-/** Ours, with something left out: `--break`, `--kinds`, and which checkers may convict it beside that of overlaps. */
+/**
+ * Holdfast without a part of it: `--break`, `--kinds`, and the checkers that may find the violation in addition to
+ * overlaps.
+ */
 const BROKEN = [
   { name: 'Holdfast without exclusion', broken: 'exclusion', kinds: ['lock'] },
   { name: 'Holdfast without validity', broken: 'validity', kinds: ['lock'] },
@@ -14,7 +17,7 @@ const BROKEN = [
   { name: 'Holdfast with writers beside readers', broken: 'writers', kinds: ['read-write'] },
   { name: 'Holdfast with permits counted twice', broken: 'permits', kinds: ['permits'] },
   { name: 'Holdfast with plain permits counted twice', broken: 'permits', kinds: ['semaphore'] },
-  // Overlaps tell nothing of a latch or a barrier, so these run for a time.
+  // Overlaps do not occur with latches and barriers, so these controls run for a fixed time.
   {
     name: 'Holdfast with a latch that opens early',
     broken: 'latch',
@@ -31,7 +34,7 @@ const BROKEN = [
   },
 ]
 
-/** @returns the names of the controls that cannot run here, each with the reason */
+/** @returns the names of the controls that cannot run on this machine, each with its reason */
 function missingOf(names) {
   const missing = new Map()
   for (const name of names) {
@@ -44,7 +47,7 @@ function missingOf(names) {
   return missing
 }
 
-/** @returns whether all of them were convicted */
+/** @returns true if the judges found a violation in each control */
 export async function runControls({ seed, mostSeconds = SECONDS }) {
   const problem = ensurePeers()
   if (problem !== undefined) console.log(problem)
@@ -57,7 +60,7 @@ export async function runControls({ seed, mostSeconds = SECONDS }) {
     ...present.map((control) => ({ ...usual, name: control, control })),
     ...BROKEN.map((broken) => ({ ...usual, ...broken, control: '' })),
   ]
-  // A developer may have no JVM; in CI nothing is left out.
+  // A developer may have no JVM. In CI, all controls must run.
   const isWhole = missing.size === 0 || process.env.CI === undefined
   let isGood = problem === undefined && isWhole
   for (const run of runs) {

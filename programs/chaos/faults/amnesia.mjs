@@ -1,13 +1,16 @@
-// Servers that forget. On one server a lock may then have two holders for a moment: that is told.
+// Faults that make a server forget. On a single server, a lock may then have two holders for a moment, so these
+// faults are reported to the witness.
 import { setTimeout as pause } from 'node:timers/promises'
 import { pick } from '../random.mjs'
 
-/** One that is read-only just now forgets nothing. */
+/** A server that is read-only at this moment forgets nothing. */
 const unlessReadOnly = (error) => {
   if (!error.message.startsWith('READONLY')) throw error
 }
 
-/** All of a server at once: a quorum forgives one of them at a time, and nobody gets in by it. */
+/**
+ * The server forgets all keys. A quorum tolerates this for one server at a time, and no other client acquires a lock.
+ */
 export const ALL_FORGOTTEN = {
   emptied: ({ admin }) => admin.flushall().catch(unlessReadOnly),
   'restarted empty': (server, ms) =>
@@ -18,7 +21,10 @@ export const ALL_FORGOTTEN = {
     }),
 }
 
-/** One lock, or some: a server that does not know it votes on, and a bare majority is one too few. */
+/**
+ * The server forgets one or some locks. It does not notice this, and still votes. If a bare majority has a lock, one
+ * vote is missing then.
+ */
 export const SOME_FORGOTTEN = {
   'key deleted': ({ admin }, _ms, lock) => admin.del(lock).catch(unlessReadOnly),
   evicted: async ({ admin }, ms, lock) => {
@@ -32,6 +38,6 @@ export const SOME_FORGOTTEN = {
   },
 }
 
-/** The names whose holders may be lost by it; undefined for all. */
+/** The lock that the fault may take from its holders; undefined for all locks. */
 export const lockOf = (what, random, names) =>
   what === 'key deleted' ? pick(random, names) : undefined

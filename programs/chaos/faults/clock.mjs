@@ -1,17 +1,17 @@
-// Clocks of servers that are set. Forward, a server ends leases before their time, and nothing tells it;
-// back, what was abandoned stays for longer.
+// Faults that set the clocks of servers. If a clock is set forward, the server ends leases too early, and no message
+// reports this. If a clock is set back, abandoned locks end later.
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * A clock is never further ahead or behind: two masters are less apart than the longest lease, without
- * which a quorum cannot keep its tokens in order when one of them forgets as well.
+ * The largest difference between a clock and the real time. So the clocks of two masters differ by less than the
+ * longest lease. Otherwise, a quorum cannot keep the order of its tokens if one master also forgets.
  */
 const MOST_MS = 1_400
 const LEAST_STEP_MS = 100
 
 export const CLOCK = ['clock set forward', 'clock set back']
 
-/** @param over told when the clock is set */
+/** @param over is called when the clock is set */
 export async function setClock(what, server, random, over) {
   const { aheadMs } = server
   const room = what === 'clock set forward' ? MOST_MS - aheadMs : MOST_MS + aheadMs

@@ -1,4 +1,4 @@
-// What befalls one client's ways to one server, or to all.
+// Faults of the connections from one client to one server, or to all servers.
 import { setTimeout as pause } from 'node:timers/promises'
 
 export const NETWORK = {

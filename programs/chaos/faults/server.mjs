@@ -1,4 +1,4 @@
-// What befalls a server that forgets nothing by it. Each ends by itself.
+// Faults of a server that keeps its data. Each fault ends by itself.
 import { setTimeout as pause } from 'node:timers/promises'
 
 const killAll = ({ admin }) => admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
@@ -28,7 +28,7 @@ export const SERVER = {
     await pause(ms)
     await server.admin.config('SET', 'maxclients', '10000')
   },
-  /** As with a login that lacks the right: database 0 would be the wrong one. */
+  /** The same happens to a login without the right to SELECT: the client must not use database 0 instead. */
   'SELECT forbidden': async (server, ms) => {
     await server.admin.call('ACL', 'SETUSER', 'default', '-select')
     await killAll(server)
@@ -36,7 +36,7 @@ export const SERVER = {
     await server.admin.call('ACL', 'SETUSER', 'default', '+select')
   },
   busy: (server, ms) => occupy(server, ms),
-  /** New connections are greeted with BUSY. */
+  /** New connections receive BUSY. */
   'busy at reconnect': async (server, ms) => {
     const over = occupy(server, ms)
     await pause(20)
@@ -45,14 +45,14 @@ export const SERVER = {
   },
 }
 
-/** Where nobody watches: Sentinels and clusters would have a master instead. */
+/** Only for a server without a watcher, because Sentinels and clusters would promote another master. */
 export const ALONE = {
   'read only': async (server, ms) => {
     await server.admin.call('REPLICAOF', '127.0.0.1', '1')
     await pause(ms)
     await server.admin.call('REPLICAOF', 'NO', 'ONE')
   },
-  /** With its data, or as one that votes no more for a while. */
+  /** The server restarts with its data, or does not vote for some time. */
   restarted: (server, ms) =>
     server.inTurn(async () => {
       await server.kill()

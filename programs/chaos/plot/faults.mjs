@@ -1,4 +1,4 @@
-// What was wrong: a row for the servers, and one for each client.
+// The rows of the faults: one row for the servers, and one row for each client.
 import { clientOf } from '../checkers/disturbances.mjs'
 import { lanesOf } from './lanes.mjs'
 import { rect, text } from './svg.mjs'
@@ -6,7 +6,7 @@ import { rect, text } from './svg.mjs'
 const LANE_HEIGHT = 15
 const LETTER_WIDTH = 5.1
 
-/** @returns parts of the picture, and where they end */
+/** @returns the parts of the picture, and the lower end of the rows */
 export function faultRows(faults, { x, top, left, right, isSeen }) {
   const rows = new Map()
   for (const one of faults) {
@@ -37,7 +37,7 @@ export function faultRows(faults, { x, top, left, right, isSeen }) {
   return { parts, bottom: y }
 }
 
-/** The row tells whom it befell. */
+/** The row shows the client, so the text does not repeat it. */
 function wordsOf({ what, where }) {
   const words = where ? `${what}, ${where}` : what
   return words.replace(/,? ?client \d+ ?/, '').replace(/^client |, 1 of 1 ways$/g, '')

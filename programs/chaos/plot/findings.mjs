@@ -1,6 +1,6 @@
-// What was convicted, as places in the picture.
+// The findings as places in the picture.
 
-/** @returns `{ lock, what, from, to }` of each */
+/** @returns `{ lock, what, from, to }` for each finding */
 export function findingsOf({ unexplained, lost, stale, inversions, liveness }) {
   const span = (lock, what, attempts) => {
     const times = attempts.flatMap((one) => [
@@ -24,7 +24,7 @@ export function findingsOf({ unexplained, lost, stale, inversions, liveness }) {
   ]
 }
 
-/** Until when somebody had a lock, or was about to. */
+/** Until when the attempt had the lock, or waited for it. */
 export function endOf({ releasedAt, leftAt, validUntil, enteredAt, settledAt, askedAt }) {
   return releasedAt ?? leftAt ?? Math.max(validUntil, enteredAt ?? settledAt ?? askedAt)
 }

@@ -1,8 +1,8 @@
 /**
- * Puts what overlaps side by side.
+ * Puts overlapping intervals into different lanes.
  *
- * @param all `[from, to]` of each, in the order of `from`
- * @returns the lane of each, and how many there are
+ * @param all `[from, to]` of each interval, in the order of `from`
+ * @returns the lane of each interval, and the number of lanes
  */
 export function lanesOf(all) {
   const ends = []

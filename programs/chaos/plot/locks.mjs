@@ -1,4 +1,4 @@
-// A row for each lock: who held it, and how many waited.
+// The rows of the locks: the holders and the number of waiters of each lock.
 import { clientOf } from '../checkers/disturbances.mjs'
 import { endOf } from './findings.mjs'
 import { lanesOf } from './lanes.mjs'
@@ -13,7 +13,7 @@ const MOST_LETTERS = 14
 export const colourOf = ({ process }) =>
   (Number(/\d+/.exec(clientOf({ process }) ?? '1')[0]) - 1) % 6
 
-/** @returns parts of the picture, and where they end */
+/** @returns the parts of the picture, and the lower end of the rows */
 export function lockRows({ attempts, windows }, findings, view) {
   const parts = []
   let y = view.top
@@ -37,10 +37,10 @@ export function lockRows({ attempts, windows }, findings, view) {
   return { parts, bottom: y }
 }
 
-/** What there is room for: the end of a name sets it apart. */
+/** The end of a long name, because names differ there. */
 const shortened = (name) => (name.length > MOST_LETTERS ? `…${name.slice(1 - MOST_LETTERS)}` : name)
 
-/** Those with findings first; of very many the busiest. */
+/** Locks with findings come first. If there are too many locks, only the busiest locks have rows. */
 function rowsOf(attempts, findings) {
   const found = new Set(findings.map(({ lock }) => lock))
   const names = [...attempts.keys()].sort()
@@ -49,7 +49,7 @@ function rowsOf(attempts, findings) {
   return names.sort((a, b) => rank(b) - rank(a)).slice(0, MOST_ROWS)
 }
 
-/** What was found there, once for each kind. */
+/** The texts of the findings, one text for each kind of finding. */
 function words(findings, lock, { x, isSeen }, y) {
   const kinds = new Map()
   for (const one of findings) {
@@ -61,7 +61,7 @@ function words(findings, lock, { x, isSeen }, y) {
   return [text(x(from) + 4, y, [...kinds.keys()].join(', '), 'tiny bad')]
 }
 
-/** Those that have no holders, or so many that a number says more. */
+/** The kinds whose rows show numbers instead of holders. */
 const NUMBERS = { permits: permitParts, semaphore: permitParts, latch: latchParts }
 
 function lockRow(all, view) {
@@ -73,7 +73,7 @@ function lockRow(all, view) {
   return { parts: [...parts, ...waiting(all, { x, left, right, base })], height: whole }
 }
 
-/** A bar for each holder: readers side by side, and pale. */
+/** A bar for each holder. Readers are side by side, and pale. */
 function holderParts(all, { x, top, isSeen }) {
   const held = all
     .filter((one) => one.result === 'granted' && (one.within === undefined || one.mode === 'write'))
@@ -87,7 +87,7 @@ function holderParts(all, { x, top, isSeen }) {
     const group = groups.get(name) ?? []
     groups.set(name, group)
     const last = group.at(-1)
-    // What is too close to be told apart is one.
+    // Bars that are too close together become one bar.
     if (last !== undefined && last[1] === bar[1] && bar[0] - (last[0] + last[2]) < 0.3) {
       last[2] = Math.max(last[2], bar[0] + bar[2] - last[0])
     } else group.push(bar)
@@ -105,7 +105,7 @@ function holderParts(all, { x, top, isSeen }) {
   return { parts: shown.flatMap(([name, some]) => bars(some, name)), height: count * BAR_HEIGHT }
 }
 
-/** How many waited, as an area: at most as high as its strip. */
+/** The number of waiters as an area, at most as high as its strip. */
 function waiting(all, { x, left, right, base }) {
   const counts = new Array(Math.ceil(right - left) + 2).fill(0)
   for (const { waits, act, askedAt, settledAt } of all) {

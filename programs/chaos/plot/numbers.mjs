@@ -1,10 +1,10 @@
-// What is a number and no holder: permits that are out, as steps, and the rounds of a latch.
+// The rows that show numbers: the acquired permits as steps, and the rounds of a latch.
 import { actsUntil } from '../checkers/acts-until.mjs'
 import { bars, text } from './svg.mjs'
 
 const HEIGHT = 24
 
-/** How many permits are out, up to a line that is how many there are. */
+/** The number of acquired permits, with a line at the number of all permits. */
 export function permitParts(all, { x, top, left, right, isSeen }) {
   const most = all[0].most ?? 1
   const base = top + HEIGHT
@@ -12,14 +12,14 @@ export function permitParts(all, { x, top, left, right, isSeen }) {
   for (const one of all) {
     const { enteredAt, permits = 1 } = one
     if (enteredAt === undefined) continue
-    // A killed process leaves with its permits, which nothing ends.
+    // A killed process keeps its permits, and nothing ends them.
     const end = Math.min(one.leftAt ?? Infinity, actsUntil(one))
     if (end > enteredAt && isSeen(enteredAt, end))
       changes.push([enteredAt, permits], [end, -permits])
   }
   changes.sort(([a], [b]) => a - b)
   let [out, highest] = [0, most]
-  /** The most that were out in each part of the picture. */
+  /** The largest number in each part of the picture. */
   const steps = []
   for (const [at, change] of changes) {
     const from = Math.round(x(at))

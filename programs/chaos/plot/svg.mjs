@@ -1,4 +1,4 @@
-// The few parts of SVG that the plot needs.
+// The parts of SVG that the plot needs.
 
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (words) => String(words).replace(/[&<>"]/g, (one) => entities[one])
@@ -8,7 +8,7 @@ export function text(x, y, words, name = '') {
   return `<text x="${short(x)}" y="${short(y)}" class="${name}">${escaped(words)}</text>`
 }
 
-/** @param title what is told to whoever points at it */
+/** @param title the text that a viewer shows beside the pointer */
 export function rect(x, y, width, height, name, title) {
   const more = title === undefined ? '/>' : `><title>${escaped(title)}</title></rect>`
   const size = `width="${short(Math.max(1, width))}" height="${short(height)}"`
@@ -36,7 +36,7 @@ const DARK = {
   clients: ['#6ea3de', '#f0a04b', '#55c795', '#c08ad8', '#57c7d9', '#c4b35f'],
 }
 
-// Not all that show SVG know variables of CSS.
+// Some viewers of SVG do not support CSS variables.
 const coloursOf = ({ ground, ink, soft, line, row, off, bad, taken, clients }) => `
 text { fill: ${ink} } .small { fill: ${soft} } .bad { fill: ${bad} } .ground { fill: ${ground} }
 .row { fill: ${row} } .grid { stroke: ${line} } .waiting, .fault, .shade { fill: ${off} }

@@ -1,11 +1,11 @@
-// Which part of a run is shown.
+// Chooses the part of a run that the plot shows.
 
-/** All of a run that is no longer than this. */
+/** The whole run is shown if it is not longer than this. */
 const LONGEST_MS = 75_000
 const PART_MS = 20_000
 const AROUND_MS = 5_000
 
-/** Around the first finding, or where the most was going on, where a run is too long to show all of it. */
+/** The part of a long run around the first finding, or the part with the most activity if there are no findings. */
 export function windowOf({ attempts, about }, findings) {
   const times = []
   for (const all of attempts.values()) {

@@ -35,7 +35,7 @@ export class RedisCluster {
     await this.#everywhere((info) => info.includes(`cluster_known_nodes:${servers.length}`))
     for (const one of servers) one.id = String(await one.admin.call('CLUSTER', 'MYID'))
     for (const [i, replica] of servers.slice(MASTERS).entries()) {
-      // It may not have heard yet that the other is a master.
+      // The replica may not know yet that the other server is a master.
       const replicate = () => replica.admin.call('CLUSTER', 'REPLICATE', servers[i].id)
       await soon(() => replicate().then(() => true))
     }
@@ -52,7 +52,7 @@ export class RedisCluster {
     return this.servers.filter((_, i) => roles[i] === 'master')
   }
 
-  /** @returns by server, whose id is the replica of which master's, as one that runs sees it */
+  /** @returns the fields of each line of CLUSTER NODES, from a server that runs */
   async #nodes() {
     const one = this.servers.find(({ isDown }) => !isDown)
     const lines = String(await one.admin.cluster('NODES'))
@@ -61,7 +61,7 @@ export class RedisCluster {
     return lines.map((line) => line.split(' '))
   }
 
-  /** A master with slots, and a replica of it that runs. */
+  /** A master with slots, and a running replica of it. */
   async #pair(random) {
     const masters = await this.masters()
     const nodes = await this.#nodes()
@@ -74,7 +74,7 @@ export class RedisCluster {
     return pairs[Math.floor(random() * pairs.length)]
   }
 
-  /** Nothing is lost by it: the master waits until its replica has everything. */
+  /** No data is lost, because the master waits until its replica has all data. */
   async planned(_ms, random) {
     const pair = await this.#pair(random)
     if (pair === undefined) return
@@ -82,7 +82,7 @@ export class RedisCluster {
     await soon(async () => (await pair.replica.role()) === 'master', 8_000).catch(() => {})
   }
 
-  /** The replica does not ask anybody. */
+  /** The replica takes over without asking the other masters. */
   async takeover(_ms, random) {
     const pair = await this.#pair(random)
     if (pair === undefined) return
@@ -108,7 +108,7 @@ export class RedisCluster {
     pair.master.goOn()
   }
 
-  /** Moves the slot of a lock to another master, key by key, while it is used. */
+  /** Moves the slot of a lock to another master, one key at a time, while clients use the slot. */
   async slotMoved(ms, random, names) {
     const name = names[Math.floor(random() * names.length)]
     const masters = await this.masters()
@@ -131,12 +131,12 @@ export class RedisCluster {
         await pause(random() * 20)
         return false
       }, 5_000)
-      // The new one first, so that there is always one who has it.
+      // The new master first, so that the slot always has a master.
       for (const one of [to, from, ...others.filter((other) => other !== to)]) {
         await set(one, 'NODE', to.id)
       }
     } catch {
-      // A failover came between.
+      // A failover happened meanwhile.
       for (const one of [to, from]) await set(one, 'STABLE').catch(() => {})
     }
   }

@@ -1,11 +1,10 @@
-// A master and a replica that is behind it, with nobody who watches: an address that stays leads to
-// whichever is the master.
+// A master and a replica without a watcher. The replica has a delay. A stable address leads to the present master.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Way } from '../proxy.mjs'
 import { Server } from './server.mjs'
 
 export class Replicated {
-  /** How clients reach the master. */
+  /** The proxies through which clients connect to the master. */
   ways = []
 
   static async start(db) {
@@ -18,7 +17,7 @@ export class Replicated {
     return pair
   }
 
-  /** The replica of the other one, which it hears through a way that can be slow. */
+  /** Makes a server a replica of the other server. The replica is connected through a proxy that may be slow. */
   async #follow(replica, master) {
     const link = this.links[this.servers.indexOf(master)]
     await replica.admin.replicaof('127.0.0.1', link.port)
@@ -28,7 +27,7 @@ export class Replicated {
     }
   }
 
-  /** What was granted last, the replica never hears of; the old master comes back as its replica. */
+  /** The replica takes over without the last grants. The old master returns as its replica. */
   async promoted(ms, random) {
     const [old, next] = [this.current, this.servers.find((one) => one !== this.current)]
     const link = this.links[this.servers.indexOf(old)]
@@ -39,7 +38,7 @@ export class Replicated {
     this.current = next
     for (const way of this.ways) {
       way.leadTo(next.port)
-      // The others hear READONLY from the old one, and find their way by themselves.
+      // Other clients receive READONLY from the old master, and must find the new master.
       if (random() < 0.5) way.cut()
     }
     await pause(random() * 100)
@@ -48,8 +47,8 @@ export class Replicated {
   }
 
   /**
-   * Clients of the old master keep their connections to it, which is a master for a moment still and
-   * then a replica: no connection is cut, new ones lead to the new master.
+   * No connection is cut. Clients of the old master stay connected to it, while it is still a master for a moment and
+   * then a replica. New connections lead to the new master.
    */
   async demoted(ms, random) {
     const [old, next] = [this.current, this.servers.find((one) => one !== this.current)]
@@ -60,7 +59,7 @@ export class Replicated {
     await this.#follow(old, next)
   }
 
-  /** New connections of some clients are led to the replica for a while; nobody ends them then. */
+  /** Leads new connections of some clients to the replica for some time. These connections stay open after that. */
   async misled(ms, random) {
     const replica = this.servers.find((one) => one !== this.current)
     const some = this.ways.filter(() => random() < 0.6)

@@ -1,5 +1,5 @@
-// A master and its replicas, watched by Sentinels. test/support/redis-sentinel.ts does the same for
-// tests, in which this file cannot be loaded, nor theirs here.
+// A master and its replicas with Sentinels. test/support/redis-sentinel.ts starts the same servers for tests. Neither
+// file can load the other.
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort, newFolder, openAdmin, Server, startProgram } from './server.mjs'
 
 const NAME = 'chaos'
-/** What Sentinel waits for by itself, made shorter; not before Redis 7.0. */
+/** Shorter periods of Sentinel, for Redis 7.0 and later. */
 const PERIODS = ['info-period', 500, 'ping-period', 300, 'ask-period', 100, 'publish-period', 200]
 
 export class Watched {
@@ -50,7 +50,7 @@ export class Watched {
     return { child, admin, port: own.port }
   }
 
-  /** Options of ioredis for one who reaches the servers by ways of their own. */
+  /** The options of ioredis for a client that connects through its own proxies. */
   optionsBy(ways) {
     const sentinels = this.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
     const entries = this.servers.map(({ port }, i) => [
@@ -65,7 +65,7 @@ export class Watched {
     return this.servers.find((one) => one.port === Number(port))
   }
 
-  /** Those whom Sentinels name as the master: one, unless they are of different minds. */
+  /** The masters that Sentinels name: one, unless the Sentinels disagree. */
   async named() {
     return [...new Set(await Promise.all(this.sentinels.map((one) => this.#namedBy(one))))]
   }
@@ -74,7 +74,7 @@ export class Watched {
     return this.#namedBy(this.sentinels[0])
   }
 
-  /** Done when the first Sentinel names another one. */
+  /** Resolves when the first Sentinel names another master. */
   async #failover(begin) {
     const before = await this.master()
     await begin(before)
@@ -88,7 +88,7 @@ export class Watched {
     )
   }
 
-  /** It comes back as a replica. */
+  /** The old master returns as a replica. */
   async masterKilled(ms) {
     let killed
     const master = await this.#failover(async (before) => {
@@ -99,7 +99,7 @@ export class Watched {
     await killed.restart(['--replicaof', '127.0.0.1', `${master.port}`])
   }
 
-  /** When it goes on it takes itself for the master, until a Sentinel tells it. */
+  /** When the old master continues, it acts as a master until a Sentinel changes it. */
   async masterStopped(ms) {
     let stopped
     await this.#failover((before) => {

@@ -1,4 +1,4 @@
-// Real servers for the chaos, each a process of its own that can be killed, stopped and started anew.
+// Real servers, each in its own process. The faults can kill, stop and restart them.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder that is gone when the chaos is over. */
+/** A folder that is deleted at the end of the run. */
 export function newFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-chaos-'))
   folders.add(folder)
@@ -25,7 +25,7 @@ export function newFolder() {
 
 const given = new Set()
 
-/** Below the ports of outgoing connections, and so is the one that nodes of a cluster talk on. */
+/** All ports, and the bus ports of cluster nodes, are below the ports of outgoing connections. */
 const PORTS = { first: 12_000, count: 10_000, toBus: 10_000 }
 
 export async function freePort() {
@@ -48,11 +48,11 @@ async function isFree(port) {
   return free
 }
 
-/** A login of ours, which no fault touches. */
+/** The login of this program. No fault concerns it. */
 export const LOGIN = { username: 'chaos', password: 'chaos' }
 const USER = ['--user', LOGIN.username, 'on', `>${LOGIN.password}`, '~*', '&*', '+@all']
 
-/** A connection of ours to a server, for as long as there is one on that port. */
+/** A connection of this program to a server. It reconnects whenever a server has this port. */
 export function openAdmin(port, options) {
   const admin = new Redis(port, {
     ...options,
@@ -64,7 +64,7 @@ export function openAdmin(port, options) {
   return admin
 }
 
-/** Starts the server program with these words; done when it answers. */
+/** Starts the server program with these arguments. Resolves when it answers. */
 export async function startProgram(words, admin) {
   const { path, env } = ensureServer()
   const [program, ...args] = [...guard(), path, ...words]
@@ -72,15 +72,17 @@ export async function startProgram(words, admin) {
   return startGuarded(() => spawn(program, args, options), admin)
 }
 
-/** The same for what is started in another way. One that ends by itself is tried again: its port may be taken. */
+/**
+ * Starts a server in another way. If the process ends by itself, its port may be in use, so the start is repeated.
+ */
 export async function startGuarded(start, admin, tries = 10) {
   const child = start()
   running.add(child)
   const ended = once(child, 'exit').then(() => running.delete(child))
   for (;;) {
-    // It may be loading its data still.
+    // The server may still be loading its data.
     const said = await Promise.race([admin.ping().catch(() => 'not yet'), ended])
-    // Or a fault has come before that.
+    // The server answers, or a fault has already ended it.
     if (said === 'PONG' || child.signalCode !== null) return { child, ended }
     if (child.exitCode !== null && tries > 1) {
       await pause(200)
@@ -96,15 +98,15 @@ export class Server {
   #folder = newFolder()
   #args
   #turn = Promise.resolve()
-  /** Of all clients to this server. */
+  /** The proxies of all clients to this server. */
   ways = []
-  /** Killed, or stopped by a signal: it can grant nothing. */
+  /** True if the server was killed, or stopped by a signal: it can grant nothing. */
   isDown = false
 
   /**
-   * @param persistent whether it writes all down before it answers
-   * @param args what it is started with beside the usual
-   * @param db the database that the locks are in
+   * @param persistent true if the server writes each change to disk before it answers
+   * @param args additional arguments of the server
+   * @param db the database of the locks
    */
   static async start({ persistent = false, args = [], db = 0 } = {}) {
     const server = new Server()
@@ -118,7 +120,7 @@ export class Server {
 
   async run(more = []) {
     const args = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '']
-    // Written before it answers: that outlives the process, if not the machine.
+    // The server writes before it answers. The data survives the end of the process, but not of the machine.
     const aof = this.#persistent ? ['yes', '--appendfsync', 'no'] : ['no']
     args.push('--dir', this.#folder, '--appendonly', ...aof, '--enable-debug-command', 'yes')
     args.push(...USER)
@@ -126,7 +128,7 @@ export class Server {
     Object.assign(this, await startProgram([...args, ...this.#args, ...more], this.admin))
   }
 
-  /** Faults that end or stop it come one after another. */
+  /** Faults that end or stop the server happen one after another. */
   inTurn(work) {
     const done = this.#turn.then(work)
     this.#turn = done.catch(() => {})
@@ -139,7 +141,7 @@ export class Server {
     await this.ended
   }
 
-  /** @param more words for this time only */
+  /** @param more arguments only for this start */
   restart(more) {
     return this.run(more)
   }
@@ -160,7 +162,7 @@ export class Server {
     this.child.kill('SIGCONT')
   }
 
-  /** 'master', 'slave', or undefined when it does not tell soon. */
+  /** 'master' or 'slave'; undefined if the server does not answer soon. */
   async role() {
     const answer = this.admin.role().then(([role]) => role)
     return Promise.race([answer.catch(() => undefined), pause(500, undefined, { ref: false })])

@@ -1,4 +1,4 @@
-// Servers whose clocks can be set: the embedded one of the tests, each in a process of its own.
+// Servers with clocks that can be set: the embedded server of the tests, each in its own process.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,10 @@ import { freePort, openAdmin, Server, startGuarded } from './server.mjs'
 const PROGRAM = fileURLToPath(new URL('../../../test/support/settable-clock.mjs', import.meta.url))
 
 export class SettableServer extends Server {
-  /** How far its clock is ahead of that of the machine, in milliseconds. */
+  /**
+   * The difference between its clock and the clock of the machine, in milliseconds. It is positive if its clock is
+   * ahead.
+   */
   aheadMs = 0
 
   static async start({ db = 0 } = {}) {
@@ -23,19 +26,21 @@ export class SettableServer extends Server {
     this.isDown = false
     this.aheadMs = 0
     const [program, ...words] = [...guard(), process.execPath, PROGRAM, `${this.port}`]
-    // It ends when its input does.
+    // The process ends when its input ends.
     const start = () => spawn(program, words, { stdio: ['pipe', 'pipe', 'ignore'] })
     Object.assign(this, await startGuarded(start, this.admin))
     this.child.stdout.resume()
     this.child.stdin.on('error', () => {})
   }
 
-  /** Sets its clock to so far ahead of the machine's, or behind it; done when it goes by that. */
+  /**
+   * Sets the difference between its clock and the clock of the machine. Resolves when the server uses the new time.
+   */
   async setAhead(aheadMs) {
     if (this.isDown) return
     const stepMs = aheadMs - this.aheadMs
     this.aheadMs = aheadMs
-    // It tells when it is done.
+    // The process writes a line when the clock is set.
     const told = once(this.child.stdout, 'data')
     this.child.stdin.write(`${JSON.stringify({ stepMs })}\n`)
     await Promise.race([told, this.ended])

@@ -86,11 +86,11 @@ export class FairQueue implements QueuedWaiters {
     const { run } = this
     const place = run.next(hold, this.places)
     if (place === undefined) return null
-    const { waiter, wireOwner } = place
+    const { waiter } = place
     const following = passedOn(this.#lock, hold, waiter, run.confirmation)
     if (following === null) return null
     // The next release removes the place from the queue, so the waiter does not.
-    run.served.add(wireOwner)
+    run.addServed(place)
     waiter.wireOwner = undefined
     waiter.queued = false
     this.remove(place)
@@ -103,15 +103,15 @@ export class FairQueue implements QueuedWaiters {
    */
   endHold(ending: LoweredHold, reply: Reply<Released>): void {
     const most = this.#longestRun
-    if (this.run.served.size === 0) {
+    const { served } = this.run
+    if (served.length === 0) {
       this.inTurn.endHold(most === 0 ? ending : { ...ending, most }, reply)
       return
     }
-    const served = [...this.run.served]
     const asked = { ...ending, most, served }
     this.inTurn.endHold(asked, {
       answered: (released) => {
-        for (const owner of served) this.run.served.delete(owner)
+        this.run.removeServed(served)
         reply.answered(released)
       },
       failed: (failure) => reply.failed(failure),

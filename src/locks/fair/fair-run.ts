@@ -24,12 +24,26 @@ const LEAST_LEASE_MS = 1.5 * ALIVE_MS
  * places stay in the queue until the next release. So they keep their order if the lock is lost.
  */
 export class FairRun {
-  /** The owner ids that were served in a run, and whose places the server may still have. */
-  readonly served = new Set<string>()
+  readonly #served = new Set<string>()
   #lastToken = 0
   #owners: readonly string[] = []
   #at = 0
   #confirmSentAt: Moment | undefined
+
+  /** The owner ids that were served in a run, and whose places the server may still have. */
+  get served(): readonly string[] {
+    return [...this.#served]
+  }
+
+  /** Called when the client passes the lock on to this place. */
+  addServed({ wireOwner }: Place): void {
+    this.#served.add(wireOwner)
+  }
+
+  /** Called when the server has removed the places of these owner ids. */
+  removeServed(owners: readonly string[]): void {
+    for (const owner of owners) this.#served.delete(owner)
+  }
 
   /** Called when the answer to a release of this client names an owner of this client as holder. */
   start({ token, run = [] }: NextHolder): void {

@@ -42,8 +42,8 @@ export class FairWaiter extends LocalWaiter {
   contend(): void {
     const { lock } = this
     const verbs = lock.remoteOf(this.request) as FairVerbs
-    lock.queued ??= new FairQueue(this.#heartbeat, lock, verbs.inTurn)
-    this.#queue = lock.queued as FairQueue
+    lock.queuedWaiters ??= new FairQueue(this.#heartbeat, lock, verbs.inTurn)
+    this.#queue = lock.queuedWaiters as FairQueue
     verbs.queue = this.#queue
     this.#place = new Place(this, ownerIdOf(this))
     if (!this.asksOnce) this.#queue.places.add(this.#place)

@@ -17,19 +17,3 @@ export function assertLabel(label: unknown): asserts label is string {
       'The default is the `label` of the client.',
   )
 }
-
-/** Returns the text that follows the number of the owner in a candidate's owner id. */
-export function labelSuffix(label: string): string {
-  return `~${encodeURIComponent(label)}`
-}
-
-/** Returns the label in the owner id of a candidate; null if the owner is not a candidate. */
-export function labelIn(wireOwner: string): string | null {
-  const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(wireOwner) ?? []
-  if (encoded === undefined) return null
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return null
-  }
-}

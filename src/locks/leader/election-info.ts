@@ -1,5 +1,5 @@
 import type { HolderFacts, LockFacts, QueueEntry } from '../../servers/answers.ts'
-import { labelIn } from './candidate-label.ts'
+import { labelIn } from '../../servers/owner-id.ts'
 
 /** The holder of the election's lock, according to Redis. */
 export interface LeaderInfo {

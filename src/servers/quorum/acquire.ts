@@ -5,9 +5,9 @@ import type { Decided } from './ballot.ts'
 import type { First, HeadStart } from './head-start.ts'
 import { GrantBallot, type VotedLock } from './lock-ballot.ts'
 import { failuresOf, isMisused, isSplit } from './majority.ts'
+import type { Voter } from './master/voter.ts'
 import type { SplitVotes } from './split-votes.ts'
 import { agreeOnToken } from './token-agreement.ts'
-import type { Voter } from './voter.ts'
 
 type AcquisitionLock = VotedLock & {
   readonly splitVotes: SplitVotes

@@ -1,7 +1,7 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { answersOf, mostOften, type RequestedMasters, type Votes } from './majority.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 import { requestAll } from './request-all.ts'
 
 /**

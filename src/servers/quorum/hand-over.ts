@@ -4,9 +4,9 @@ import type { Passing } from '../requests.ts'
 import type { Decided } from './ballot.ts'
 import { GrantBallot, type VotedLock } from './lock-ballot.ts'
 import { isMixed } from './majority.ts'
+import type { Voter } from './master/voter.ts'
 import type { SplitVotes } from './split-votes.ts'
 import { agreeOnToken } from './token-agreement.ts'
-import type { Voter } from './voter.ts'
 
 type HandOverLock = VotedLock & { readonly splitVotes: SplitVotes }
 

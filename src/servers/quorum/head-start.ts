@@ -6,8 +6,8 @@ import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Subscription } from '../subscription.ts'
 import { isAnswer, type Majority, type Votes } from './majority.ts'
 import { MajorityWakeUp } from './majority-wake-up.ts'
+import type { Voter } from './master/voter.ts'
 import type { RoundTrips } from './round-trips.ts'
-import type { Voter } from './voter.ts'
 
 /**
  * For how long the client waits for the first master before it asks the others, in milliseconds.

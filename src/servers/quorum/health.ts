@@ -1,7 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { MasterHealth } from '../master-health.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 
 /** Returns the state of a master, and how many of the leases the master lacks. Never rejects. */
 export async function healthOf(

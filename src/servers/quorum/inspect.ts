@@ -2,7 +2,7 @@ import type { HolderFacts } from '../answers.ts'
 import type { RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { answersOf, type Majority, mostOften, type RequestedMasters } from './majority.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 import { requestAll } from './request-all.ts'
 
 /**

@@ -4,9 +4,9 @@ import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Reply } from '../reply.ts'
 import { Ballot, type Vote } from './ballot.ts'
 import { count, isAnswer, isGranted, type RequestedMasters, type VoteAnswer } from './majority.ts'
+import type { Voter } from './master/voter.ts'
 import { isWorthChecking, type Repairs } from './repairs.ts'
 import type { RoundTrips } from './round-trips.ts'
-import type { Voter } from './voter.ts'
 
 /** The parts of a quorum that all its locks share. */
 export interface LockMasters extends RequestedMasters<Voter> {

@@ -4,7 +4,7 @@ import type { LoweredHold } from '../requests.ts'
 import type { HeadStart } from './head-start.ts'
 import { LockBallot, type VotedLock } from './lock-ballot.ts'
 import { answersOf, countAnswers } from './majority.ts'
-import type { Voter } from './voter.ts'
+import type { Voter } from './master/voter.ts'
 
 type LowerLock = VotedLock & { readonly headStart: HeadStart }
 

@@ -1,7 +1,8 @@
 import { type CallFailure, NoAnswer, NotConnected } from '../call-failure.ts'
 import { REDIS_WORDS, stepAfterAny } from '../redis/connection/redis-words.ts'
 import type { ServerWords } from '../server-words.ts'
-import { LateVote, NoMajority, RestingMaster } from './no-majority.ts'
+import { LateVote, RestingMaster } from './master/no-vote.ts'
+import { NoMajority } from './no-majority.ts'
 
 type Failures = readonly CallFailure[]
 

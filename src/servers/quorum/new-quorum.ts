@@ -1,8 +1,8 @@
 import type { Settings } from '../../options/settings.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { Founding } from './founding.ts'
-import { Master } from './master.ts'
-import type { MasterSettings } from './master-settings.ts'
+import { Master } from './master/master.ts'
+import type { MasterSettings } from './master/master-settings.ts'
 import { Quorum } from './quorum.ts'
 
 interface QuorumSettings extends MasterSettings {

@@ -21,7 +21,7 @@ import { readFromMost } from './inspect.ts'
 import { abandonOnAll, type LockMasters } from './lock-ballot.ts'
 import { LowerBallot } from './lower.ts'
 import type { RequestedMasters } from './majority.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 import { ReentryBallot } from './reenter.ts'
 import { SplitVotes } from './split-votes.ts'
 

@@ -4,7 +4,7 @@ import type { Reentry } from '../requests.ts'
 import type { Decided } from './ballot.ts'
 import { GrantBallot, type VotedLock } from './lock-ballot.ts'
 import { isMisused } from './majority.ts'
-import type { Voter } from './voter.ts'
+import type { Voter } from './master/voter.ts'
 
 /** One more acquisition by the holder of a lock. */
 export class ReentryBallot extends GrantBallot<VotedLock, Reentry, Gone> {

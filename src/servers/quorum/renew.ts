@@ -4,7 +4,7 @@ import { lockKeys } from '../redis/calls/keys.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { Vote } from './ballot.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 import { isWorthChecking } from './repairs.ts'
 import { requestAll } from './request-all.ts'
 

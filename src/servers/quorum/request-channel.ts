@@ -1,6 +1,6 @@
 import type { RequestChannel } from '../request-channel.ts'
 import { answersOf, type RequestedMasters } from './majority.ts'
-import type { Master } from './master.ts'
+import type { Master } from './master/master.ts'
 import { requestAll } from './request-all.ts'
 
 interface ChannelMasters extends RequestedMasters<Master> {

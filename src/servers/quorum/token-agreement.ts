@@ -1,8 +1,8 @@
 import type { Granted } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { answersOf, isGranted, type VoteAnswer, type Votes } from './majority.ts'
+import type { Voter } from './master/voter.ts'
 import { requestAll } from './request-all.ts'
-import type { Voter } from './voter.ts'
 
 /**
  * Raises the token counters of a majority of masters to the highest token of the grants. Sends no

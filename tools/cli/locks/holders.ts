@@ -1,5 +1,5 @@
 import type { HolderRow, LockRow } from '../../inspection/inspection.ts'
-import { candidateLabel } from '../../inspection/owner-ids.ts'
+import { labelIn } from '../../inspection/owner-ids.ts'
 import { duration, escaped } from '../text/words.ts'
 
 /**
@@ -11,7 +11,7 @@ export function holderName({
   process,
   isRedisson,
 }: Pick<HolderRow, 'owner' | 'process' | 'isRedisson'>): string {
-  const label = candidateLabel(owner) ?? process?.label
+  const label = labelIn(owner) ?? process?.label
   if (label !== undefined) return escaped(label)
   return isRedisson ? `Redisson ${escaped(owner)}` : escaped(owner)
 }

@@ -1,6 +1,6 @@
 import type { KindName } from '../../../src/index.ts'
 import type { HistoryEntry } from '../../history/history.ts'
-import { candidateLabel } from '../../inspection/owner-ids.ts'
+import { labelIn } from '../../inspection/owner-ids.ts'
 import { holdViewOf } from '../../kinds/all.ts'
 import { heldMsIn, type PastQuestion, type TimedLane } from './past.ts'
 import { type Ending, type Knowledge, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
@@ -105,7 +105,7 @@ export class RecordedHolds {
     const held: RecordedHold = {
       id,
       owner: owner as string,
-      label: candidateLabel(owner as string) ?? (label || null),
+      label: labelIn(owner as string) ?? (label || null),
       kind: shownAs(kind ?? this.#holds.at(-1)?.kind ?? 'lock'),
       token,
       from,

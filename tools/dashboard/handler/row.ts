@@ -1,5 +1,5 @@
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../../inspection/inspection.ts'
-import { candidateLabel } from '../../inspection/owner-ids.ts'
+import { labelIn } from '../../inspection/owner-ids.ts'
 import { viewOf } from '../../kinds/all.ts'
 
 /** The most holders in a row of the table. The detail of the lock may have more holders. */
@@ -144,7 +144,7 @@ function waiterOf(waiter: WaiterRow, now: number): RowWaiter {
 }
 
 function processOf({ owner, process }: HolderRow | WaiterRow) {
-  const label = candidateLabel(owner) ?? process?.label ?? null
+  const label = labelIn(owner) ?? process?.label ?? null
   return { label, host: process?.host ?? null, pid: process?.pid ?? null }
 }
 

@@ -3,7 +3,7 @@ import { WHAT_HAS_IT } from '../../../src/servers/name-conflict.ts'
 import type { RowKind } from '../../kinds/all.ts'
 import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
-import { candidateLabel } from '../owner-ids.ts'
+import { labelIn } from '../owner-ids.ts'
 
 /** The kind and the state of one lock, as a client reads them. */
 interface FoundName extends Concluded {
@@ -70,7 +70,7 @@ const READERS: Readonly<Record<string, ReadKind>> = {
     const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
     if (holder === null && token === null && queueLength === 0) return null
     const owners = [...(holder === null ? [] : [holder]), ...found.queue.map(({ owner }) => owner)]
-    const isElection = owners.some((owner) => candidateLabel(owner) !== null)
+    const isElection = owners.some((owner) => labelIn(owner) !== null)
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })

@@ -4,16 +4,16 @@ import { PERMITS } from '../../kinds.mjs'
 import { now } from '../../random.mjs'
 import { ensureJvm, Jvm } from './jvm.mjs'
 
-/** A caller asks again after so long: it is not to wait for ever for permits that are lost. */
+/** A caller asks again after this time, so that it does not wait forever for lost permits. */
 const WAIT_MS = 2_000
-/** As the clients of Holdfast have it. */
+/** The same time as for the clients of Holdfast. */
 const RESPONSE_MS = 300
-/** A semaphore whose count is wrong stays wrong: after so long all clients go on with another one. */
+/** If the count of a semaphore is wrong, it stays wrong. So all clients use another semaphore after this time. */
 const SEMAPHORE_MS = 4_000
 
 /**
- * Redisson tells a holder nothing of a loss: there is no signal, and `isHeldByCurrentThread()` is a request to Redis,
- * whose answer is old when it comes. So a holder works on until its `unlock()` throws, as in the examples of Redisson.
+ * Redisson reports no loss to a holder. Redisson has no signal, and `isHeldByCurrentThread()` is a request to Redis,
+ * whose answer is late. So a holder works until its `unlock()` throws, as in the examples of Redisson.
  */
 const valid = () => true
 
@@ -32,7 +32,9 @@ export const REDISSON = {
     open: (url, leaseMs) => openLocks(url, leaseMs, ({ mode }) => `RReadWriteLock.${mode}Lock`),
   },
 
-  /** With a lease, as permits without one are lost when their process dies. Nothing renews it. */
+  /**
+   * The permits have a lease, because a process that dies loses permits without a lease. Nothing renews the lease.
+   */
   'redisson-permits': {
     kind: 'permits',
     prepare: ensureJvm,
@@ -53,8 +55,9 @@ export const REDISSON = {
   },
 
   /**
-   * It has no lease, so a pause does it no harm. Connected to a master with replicas, even if there are none at the
-   * moment, Redisson sends a request once more whose reply is lost: the permits of a release are counted twice.
+   * This semaphore has no leases, so a pause does no harm. If Redisson is connected to a master with replicas, it
+   * repeats a request after a lost reply, even if there are no replicas now. Then Redis counts the permits of a
+   * release twice.
    */
   'redisson-semaphore': {
     kind: 'permits',
@@ -76,7 +79,7 @@ export const REDISSON = {
   },
 }
 
-/** Locks that its watchdog renews. */
+/** Locks that the watchdog of Redisson renews. */
 async function openLocks(url, leaseMs, kindOf) {
   const { jvm, onThread } = await openJvm(url, { watchdogMs: leaseMs })
   const acquire = (name, wanted) =>
@@ -88,7 +91,7 @@ async function openLocks(url, leaseMs, kindOf) {
   return { acquire, pid: jvm.pid }
 }
 
-/** A JVM with one client, and threads for its callers: a thread that has acquired something releases it as well. */
+/** A JVM with one client, and threads for its callers. The thread that acquired a lock also releases it. */
 async function openJvm(url, settings = {}) {
   const { port, pathname } = new URL(url)
   const jvm = new Jvm()
@@ -104,7 +107,7 @@ async function openJvm(url, settings = {}) {
     return `caller ${threads}`
   }
 
-  /** @param acquire how to release what it got, or undefined if it got nothing in time */
+  /** @param acquire returns a function that releases the lock; returns undefined if the wait timed out */
   async function onThread(acquire) {
     const thread = idle.pop() ?? newThread()
     let giveBack

@@ -1,17 +1,20 @@
-// A JVM with Redisson, which does what this process asks: one line of JSON for each request, and one for each answer.
-// test/interop/java is its program.
+// A JVM with Redisson. It reads one line of JSON for each request, and writes one line for each answer. Its program
+// is test/interop/java.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { guard } from '../../../../scripts/lib/native-server.mjs'
 import { ensureRedisson } from '../../../../scripts/lib/redisson.mjs'
 
-/** The line of Redisson that is put on trial. */
+/** The release line of Redisson that the controls test. */
 const LINE = '4'
-/** Small, and quick to start: several of them run on a small machine. */
+/** Small heaps that start quickly, because several JVMs run on a small machine. */
 const FLAGS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx128m']
 const LOG = '-Dorg.slf4j.simpleLogger.defaultLogLevel=off'
 
-/** Builds its program where that was not done. Throws with what to install if that is not possible. */
+/**
+ * Builds the Java process unless it is already built. If this is not possible, throws an error that says what to
+ * install.
+ */
 export function ensureJvm() {
   ensureRedisson(LINE)
 }
@@ -39,12 +42,12 @@ export class Jvm {
     })
   }
 
-  /** `setpriv` becomes the JVM: it is one process. */
+  /** The pid of the JVM, because `setpriv` becomes the JVM. */
   get pid() {
     return this.#process.pid
   }
 
-  /** @param thread requests of one thread are done one after the other; a thread of Java is an owner of locks */
+  /** @param thread requests of one thread run one after another; a thread of Java is an owner of locks */
   ask(op, thread, request = {}) {
     this.#requests += 1
     const id = this.#requests

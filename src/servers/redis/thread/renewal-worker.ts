@@ -5,7 +5,7 @@ import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
 import { type ProofMoment, ProofTable } from './proof-table.ts'
-import type { FromWorker, KeptLease, ToWorker, WorkerData } from './renewal-thread.ts'
+import type { FromWorker, KeptLease, ToWorker, WorkerData } from './watchdog-thread.ts'
 
 /** If the last proof of a lease is older than this share of the lease, the main thread is late. */
 const LATE_AFTER = 0.45

@@ -1,10 +1,10 @@
-import type { AcquireAnswer, HandOverAnswer, ReenterAnswer, Released } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { Hint } from '../hint.ts'
-import type { LockKeys } from '../redis/calls/keys.ts'
-import type { Reply } from '../reply.ts'
-import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
-import type { Subscription } from '../subscription.ts'
+import type { AcquireAnswer, HandOverAnswer, ReenterAnswer, Released } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { Hint } from '../../hint.ts'
+import type { LockKeys } from '../../redis/calls/keys.ts'
+import type { Reply } from '../../reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../../requests.ts'
+import type { Subscription } from '../../subscription.ts'
 
 /** One master, as a lock uses it. Each method returns before it completes its reply. */
 export interface Voter {

@@ -1,7 +1,7 @@
-import { permitHolders } from '../permit-holders.ts'
-import type { AcquiredPermit, PermitFacts } from '../permit-server.ts'
-import { FOREVER } from '../record-store.ts'
-import { leftMs, sinceMs } from './moments.ts'
+import { permitHolders } from '../../permit-holders.ts'
+import type { AcquiredPermit, PermitFacts } from '../../permit-server.ts'
+import { FOREVER } from '../../record-store.ts'
+import { leftMs, sinceMs } from '../moments.ts'
 import { firstPlace, waitingForPermits } from './permit-queue.ts'
 import { type Pool, type TakenPermits, takenIn } from './pool.ts'
 

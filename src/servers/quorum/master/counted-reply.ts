@@ -1,5 +1,5 @@
-import { CallFailure } from '../call-failure.ts'
-import type { Reply } from '../reply.ts'
+import { CallFailure } from '../../call-failure.ts'
+import type { Reply } from '../../reply.ts'
 
 interface CountedMaster {
   /** The name of the master in errors. */

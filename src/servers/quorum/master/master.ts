@@ -1,4 +1,4 @@
-import { within } from '../../kit/within.ts'
+import { within } from '../../../kit/within.ts'
 import type {
   AcquireAnswer,
   HandOverAnswer,
@@ -6,18 +6,18 @@ import type {
   ReenterAnswer,
   Released,
   SeenHold,
-} from '../answers.ts'
-import { CallFailure, NoAnswer, NotConnected } from '../call-failure.ts'
-import { type Hint, releaseHint } from '../hint.ts'
-import type { RemoteLock } from '../lock-server.ts'
-import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
-import { labelOf } from '../redis/connection/open-client.ts'
-import { RedisLock } from '../redis/redis-lock.ts'
-import type { RedisServer } from '../redis/redis-server.ts'
-import type { RenewedLease } from '../renewed-lease.ts'
-import { promised, type Reply, replyWith } from '../reply.ts'
-import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
-import type { Subscription } from '../subscription.ts'
+} from '../../answers.ts'
+import { CallFailure, NoAnswer, NotConnected } from '../../call-failure.ts'
+import { type Hint, releaseHint } from '../../hint.ts'
+import type { RemoteLock } from '../../lock-server.ts'
+import { type LockKeys, lockKeys } from '../../redis/calls/keys.ts'
+import { labelOf } from '../../redis/connection/open-client.ts'
+import { RedisLock } from '../../redis/redis-lock.ts'
+import type { RedisServer } from '../../redis/redis-server.ts'
+import type { RenewedLease } from '../../renewed-lease.ts'
+import { promised, type Reply, replyWith } from '../../reply.ts'
+import type { Attempt, LoweredHold, Passing, Reentry } from '../../requests.ts'
+import type { Subscription } from '../../subscription.ts'
 import { Attempts } from './attempts.ts'
 import { CountedReply } from './counted-reply.ts'
 import { ownMark } from './delayed-restart.ts'

@@ -1,19 +1,20 @@
-import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../answers.ts'
-import type { Hint } from '../hint.ts'
-import { type LockSide, sideId } from '../owner-id.ts'
+import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../../answers.ts'
+import type { Hint } from '../../hint.ts'
+import { type LockSide, sideId } from '../../owner-id.ts'
 import type {
   ReadWriteServer,
   ReadWriteState,
   RemoteReadWriteLock,
   WaitingAttempt,
-} from '../read-write-server.ts'
-import { promised, type Reply, replyWith } from '../reply.ts'
-import { type LoweredHold, type Reentry, wholeRelease } from '../requests.ts'
-import type { RecordClient, ServerKind } from '../server-kind.ts'
-import type { Subscription } from '../subscription.ts'
-import { countsForMs, WAITING_MS } from '../waiting-time.ts'
-import { listenForHints } from './hint-messages.ts'
-import { changeRecord, type OpenRecord } from './open-record.ts'
+} from '../../read-write-server.ts'
+import { promised, type Reply, replyWith } from '../../reply.ts'
+import { type LoweredHold, type Reentry, wholeRelease } from '../../requests.ts'
+import type { RecordClient, ServerKind } from '../../server-kind.ts'
+import type { Subscription } from '../../subscription.ts'
+import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
+import { listenForHints } from '../hint-messages.ts'
+import { changeRecord, type OpenRecord } from '../open-record.ts'
+import { oneGroup, renewRecords } from '../renew-records.ts'
 import {
   acquireToRead,
   acquireToWrite,
@@ -25,7 +26,6 @@ import {
 } from './read-write.ts'
 import { readWriteFacts } from './read-write-facts.ts'
 import { readWriteChannel } from './read-write-turns.ts'
-import { oneGroup, renewRecords } from './renew-records.ts'
 
 class RecordReadWriteLock implements RemoteReadWriteLock {
   readonly #client: RecordClient

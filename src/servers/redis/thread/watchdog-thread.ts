@@ -47,7 +47,7 @@ export interface WorkerData {
  * worker does nothing while the main thread renews in time. If the main thread is silent for longer
  * than `silenceLimitMs`, the worker lets the leases expire.
  */
-export class RenewalThread {
+export class WatchdogThread {
   readonly #data: WorkerData
   readonly #onError: (error: Error) => void
   readonly #table = new ProofTable()

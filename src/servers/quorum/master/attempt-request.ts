@@ -1,6 +1,6 @@
-import type { CallFailure } from '../call-failure.ts'
-import type { LockKeys } from '../redis/calls/keys.ts'
-import type { Reply } from '../reply.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { LockKeys } from '../../redis/calls/keys.ts'
+import type { Reply } from '../../reply.ts'
 
 export interface AttemptServer {
   readonly everUp: boolean

@@ -1,9 +1,9 @@
-import { within } from '../../kit/within.ts'
-import type { AcquireAnswer } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { ScriptServer } from '../redis/calls/script-runner.ts'
+import { within } from '../../../kit/within.ts'
+import type { AcquireAnswer } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { ScriptServer } from '../../redis/calls/script-runner.ts'
 import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
-import { LateVote, RestingMaster } from './no-majority.ts'
+import { LateVote, RestingMaster } from './no-vote.ts'
 import type { Forgot } from './vote-commands.ts'
 
 /** The least time limit of the request that enrols a master, in milliseconds. */

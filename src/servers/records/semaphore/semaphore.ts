@@ -1,8 +1,9 @@
-import type { Released, SemaphoreFacts } from '../answers.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
-import type { PermitAnswer } from '../permit-pool.ts'
-import type { Addition, SemaphoreChange } from '../semaphore-server.ts'
-import type { OpenRecord } from './open-record.ts'
+import type { Released, SemaphoreFacts } from '../../answers.ts'
+import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import type { PermitAnswer } from '../../permit-pool.ts'
+import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'
+import type { OpenRecord } from '../open-record.ts'
+import { forgetResults, prolongResult, resultOf, storeResult } from '../stored-results.ts'
 import {
   enterQueue,
   firstPlace,
@@ -21,7 +22,6 @@ import {
   wakeClient,
   wakeNext,
 } from './pool.ts'
-import { forgetResults, prolongResult, resultOf, storeResult } from './stored-results.ts'
 
 const WHAT = WHAT_HAS_IT.semaphore
 

@@ -1,14 +1,15 @@
-import type { Released } from '../answers.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
-import type { PermitAnswer } from '../permit-pool.ts'
-import type { PermitChange, Remembered } from '../permit-server.ts'
-import type { Remaining } from '../remaining.ts'
-import { extendCounter, mint, type TokenTerms } from './counter.ts'
-import { timeUs } from './moments.ts'
-import type { OpenRecord } from './open-record.ts'
+import type { Released } from '../../answers.ts'
+import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import type { PermitAnswer } from '../../permit-pool.ts'
+import type { PermitChange, Remembered } from '../../permit-server.ts'
+import type { Remaining } from '../../remaining.ts'
+import { extendCounter, mint, type TokenTerms } from '../counter.ts'
+import { timeUs } from '../moments.ts'
+import type { OpenRecord } from '../open-record.ts'
+import { isEmpty } from '../plain-data.ts'
+import { resultOf, storeResult } from '../stored-results.ts'
 import { checkAgainMs, someHolders } from './permit-facts.ts'
 import { enterQueue, firstPlace, goOn, isNext, removePlace } from './permit-queue.ts'
-import { isEmpty } from './plain-data.ts'
 import {
   addPermits,
   beganUs,
@@ -24,7 +25,6 @@ import {
   wakeClient,
   wakeNext,
 } from './pool.ts'
-import { resultOf, storeResult } from './stored-results.ts'
 
 const WHAT = WHAT_HAS_IT.permits
 

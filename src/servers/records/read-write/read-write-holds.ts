@@ -1,9 +1,9 @@
-import { WHAT_HAS_IT } from '../name-conflict.ts'
-import { isUpgradable, isWriter } from '../owner-id.ts'
-import type { Remaining } from '../remaining.ts'
-import { leftMs } from './moments.ts'
-import type { OpenRecord, RecordPart } from './open-record.ts'
-import { sizeOf } from './plain-data.ts'
+import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import { isUpgradable, isWriter } from '../../owner-id.ts'
+import type { Remaining } from '../../remaining.ts'
+import { leftMs } from '../moments.ts'
+import type { OpenRecord, RecordPart } from '../open-record.ts'
+import { sizeOf } from '../plain-data.ts'
 import {
   expireQueue,
   newReadWriteQueue,

@@ -1,12 +1,12 @@
-import type { AcquireAnswer, LeaseToRenew, ReenterAnswer } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
-import type { ScriptServer } from '../redis/calls/script-runner.ts'
-import { reentryOf, sound } from '../redis/lock-bindings.ts'
-import { converted, only } from '../redis/scripts/convert.ts'
-import * as quorum from '../redis/scripts/quorum.generated.ts'
-import { promised, type Reply, replyWith } from '../reply.ts'
-import type { Attempt, Reentry } from '../requests.ts'
+import type { AcquireAnswer, LeaseToRenew, ReenterAnswer } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import { forcedKey, type LockKeys } from '../../redis/calls/keys.ts'
+import type { ScriptServer } from '../../redis/calls/script-runner.ts'
+import { reentryOf, sound } from '../../redis/lock-bindings.ts'
+import { converted, only } from '../../redis/scripts/convert.ts'
+import * as quorum from '../../redis/scripts/quorum.generated.ts'
+import { promised, type Reply, replyWith } from '../../reply.ts'
+import type { Attempt, Reentry } from '../../requests.ts'
 
 /**
  * The answer of a master that may not vote yet. `sinceUs` is the server time from which the master

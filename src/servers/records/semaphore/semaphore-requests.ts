@@ -1,19 +1,20 @@
-import type { Released } from '../answers.ts'
-import type { Hint } from '../hint.ts'
-import { permitsId } from '../owner-id.ts'
-import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
-import { type Reply, replyWith } from '../reply.ts'
-import type { LoweredHold } from '../requests.ts'
+import type { Released } from '../../answers.ts'
+import type { Hint } from '../../hint.ts'
+import { permitsId } from '../../owner-id.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
+import { type Reply, replyWith } from '../../reply.ts'
+import type { LoweredHold } from '../../requests.ts'
 import {
   type Addition,
   GIVING_BACK_MS,
   type RemoteSemaphore,
   type SemaphoreChange,
   type SemaphoreServer,
-} from '../semaphore-server.ts'
-import type { RecordClient, ServerKind } from '../server-kind.ts'
-import type { Subscription } from '../subscription.ts'
-import { changeRecord, type OpenRecord } from './open-record.ts'
+} from '../../semaphore-server.ts'
+import type { RecordClient, ServerKind } from '../../server-kind.ts'
+import type { Subscription } from '../../subscription.ts'
+import { changeRecord, type OpenRecord } from '../open-record.ts'
+import { forgetResults } from '../stored-results.ts'
 import { listenToPool, POOL } from './pool.ts'
 import {
   acquirePermits,
@@ -24,7 +25,6 @@ import {
   removeWaiter,
   type StoredChange,
 } from './semaphore.ts'
-import { forgetResults } from './stored-results.ts'
 
 class RecordSemaphores implements SemaphoreServer {
   readonly client: RecordClient

@@ -1,7 +1,7 @@
-import type { WaitingForPermits } from '../answers.ts'
-import { FOREVER } from '../record-store.ts'
-import { WAITING_MS } from '../waiting-time.ts'
-import { sinceMs } from './moments.ts'
+import type { WaitingForPermits } from '../../answers.ts'
+import { FOREVER } from '../../record-store.ts'
+import { WAITING_MS } from '../../waiting-time.ts'
+import { sinceMs } from '../moments.ts'
 
 /** The place of one client that waits for permits. */
 interface PermitPlace {

@@ -1,25 +1,25 @@
-import type { LeaseToRenew, Released } from '../answers.ts'
-import type { Hint } from '../hint.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
-import { permitsId } from '../owner-id.ts'
-import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
+import type { LeaseToRenew, Released } from '../../answers.ts'
+import type { Hint } from '../../hint.ts'
+import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import { permitsId } from '../../owner-id.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type {
   PermitChange,
   PermitFacts,
   PermitServer,
   Remembered,
   RemotePermits,
-} from '../permit-server.ts'
-import type { RenewedLease } from '../renewed-lease.ts'
-import { NO_REPLY, type Reply, replyWith } from '../reply.ts'
-import { type LoweredHold, wholeRelease } from '../requests.ts'
-import type { RecordClient, ServerKind } from '../server-kind.ts'
-import type { Subscription } from '../subscription.ts'
-import { changeRecord, type OpenRecord } from './open-record.ts'
+} from '../../permit-server.ts'
+import type { RenewedLease } from '../../renewed-lease.ts'
+import { NO_REPLY, type Reply, replyWith } from '../../reply.ts'
+import { type LoweredHold, wholeRelease } from '../../requests.ts'
+import type { RecordClient, ServerKind } from '../../server-kind.ts'
+import type { Subscription } from '../../subscription.ts'
+import { changeRecord, type OpenRecord } from '../open-record.ts'
+import { oneGroup, renewRecords } from '../renew-records.ts'
 import { permitFacts } from './permit-facts.ts'
 import { acquireLeased, changeLeased, giveBackLeased, releaseIds, renewLeased } from './permits.ts'
 import { listenToPool, POOL } from './pool.ts'
-import { oneGroup, renewRecords } from './renew-records.ts'
 
 class RecordPermits implements RemotePermits {
   readonly #client: RecordClient

@@ -1,6 +1,6 @@
-import { BIRTH } from '../redis/calls/keys.ts'
-import type { ScriptServer } from '../redis/calls/script-runner.ts'
-import * as quorum from '../redis/scripts/quorum.generated.ts'
+import { BIRTH } from '../../redis/calls/keys.ts'
+import type { ScriptServer } from '../../redis/calls/script-runner.ts'
+import * as quorum from '../../redis/scripts/quorum.generated.ts'
 
 /**
  * The masters that have voted, or may have voted, as far as this process knows. A master stays here

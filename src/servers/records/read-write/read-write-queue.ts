@@ -1,7 +1,7 @@
-import { isUpgradable, isWriter, sideId } from '../owner-id.ts'
-import { FOREVER } from '../record-store.ts'
-import { leftMs } from './moments.ts'
-import { isEmpty, sizeOf } from './plain-data.ts'
+import { isUpgradable, isWriter, sideId } from '../../owner-id.ts'
+import { FOREVER } from '../../record-store.ts'
+import { leftMs } from '../moments.ts'
+import { isEmpty, sizeOf } from '../plain-data.ts'
 
 /**
  * The value of `sinceUs` for an owner that waits for an upgrade. It is smaller than every time, so

@@ -1,12 +1,12 @@
-import { type Hint, MISSED } from '../hint.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
-import { permitIds } from '../permit-ids.ts'
-import { FOREVER, type RecordStore } from '../record-store.ts'
-import type { Subscription } from '../subscription.ts'
-import type { OpenRecord, RecordPart } from './open-record.ts'
+import { type Hint, MISSED } from '../../hint.ts'
+import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import { permitIds } from '../../permit-ids.ts'
+import { FOREVER, type RecordStore } from '../../record-store.ts'
+import type { Subscription } from '../../subscription.ts'
+import type { OpenRecord, RecordPart } from '../open-record.ts'
+import { isEmpty } from '../plain-data.ts'
+import { expireResults, newResults, resultsUntilMs, type StoredResults } from '../stored-results.ts'
 import { expirePlaces, firstPlace, newPermitQueue, type PermitQueue } from './permit-queue.ts'
-import { isEmpty } from './plain-data.ts'
-import { expireResults, newResults, resultsUntilMs, type StoredResults } from './stored-results.ts'
 
 /** The permits that one acquisition holds. */
 export interface TakenPermits {
