@@ -123,11 +123,11 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
   })
 
   test('a party waits longer than its lease, because the client renews its arrival', async () => {
-    const [one, two] = [barrierOf({ leaseMs: 1_500 }), barrierOf({ leaseMs: 1_500 })] as const
+    const [one, two] = [barrierOf({ leaseMs: 3_000 }), barrierOf({ leaseMs: 3_000 })] as const
     const waiting = one.await({ parties: 2 })
     await arrived(two, 1)
     const { round } = await two.inspect()
-    await never(async () => (await two.inspect()).round !== round, 2_500)
+    await never(async () => (await two.inspect()).round !== round, 4_000)
     expect(await within(2_000, two.await({ parties: 2 }))).toBe(true)
     expect(await within(2_000, waiting)).toBe(true)
   })

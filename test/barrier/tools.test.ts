@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { Detail } from '../support/printed.ts'
-import { startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, startCluster } from '../support/redis-cluster.ts'
 
 const { server, newClient } = newSetting()
 
@@ -74,7 +74,7 @@ test.each(['plain', '{ada}:step', 'a:{ada}'])(
     const cluster = await startCluster()
     const newOne = () => {
       const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
-      const client = new Holdfast({ redis: nodes, keyPrefix: 'app:' })
+      const client = new Holdfast({ redis: nodes, keyPrefix: 'app:', ...PATIENT })
       atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
       return client.getCyclicBarrier(name)
     }

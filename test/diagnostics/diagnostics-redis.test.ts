@@ -118,7 +118,7 @@ test('each fact has one end, and each grant has one hold unless it re-enters, wh
 
 test('with independent masters, each acquisition, hold and release is one fact, and renewals emit facts', async () => {
   const masters = await Cluster.start(3)
-  const client = masters.client({ leaseMs: 2_400 })
+  const client = masters.client({ leaseMs: 4_500 })
   const lease = await client.getLock('it').lock()
   await eventually(() => told.of('renew').some(({ renewed }) => renewed === 1))
   await lease.release()

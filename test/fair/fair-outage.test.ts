@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { refusal } from '../support/refusal.ts'
 import { takes } from '../support/takes.ts'
 import { warm } from '../support/warm.ts'
 
@@ -242,18 +243,23 @@ describe('an outage', () => {
   test('waiters get an error after `outageMs` while the server refuses to write', async () => {
     const client = rig.client({ commandTimeoutMs: 300, outageMs: 1_500 })
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
-    const pending = outcome(client.getFairLock('it').lock())
-    await rig.queued('it', 1)
-    await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
-    atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0').then(() => {}), {
-      beforeCheck: true,
+    const needReplicas = async (replicas: string) => {
+      await rig.server.admin.config('SET', 'min-replicas-to-write', replicas)
+    }
+    atEnd(() => needReplicas('0'), { beforeCheck: true })
+    const error = await refusal(async () => {
+      const pending = outcome(client.getFairLock('it').lock())
+      await rig.queued('it', 1)
+      await needReplicas('1')
+      const { value, error } = await within(6_000, pending)
+      await needReplicas('0')
+      // The client deletes its place as soon as the server accepts writes.
+      await rig.queued('it', 0)
+      if (error === undefined) return value
+      throw error
     })
-    const { error } = await within(6_000, pending)
     expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
     expect(String(error)).toContain('NOREPLICAS')
-    await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
-    // Its place goes as soon as that can be written.
-    await rig.queued('it', 0)
     await held.release()
   })
 

@@ -375,8 +375,10 @@ describe('an invalid answer', () => {
     for (const [, answer] of odd) {
       const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
       const lie = proxy.answer(scripts.enrol.sha1, answer)
-      const options = { outageMs: 100, newDeployment: true }
-      const client = cluster.client(options, [proxy.url])
+      // The first call has the time to enrol the master: a tenth of the lease. Otherwise the master votes, and no
+      // later call enrols it.
+      const options = { leaseMs: 30_000, commandTimeoutMs: ANSWER_MS, outageMs: 20_000 }
+      const client = cluster.client({ ...options, newDeployment: true }, [proxy.url])
       const lock = client.getLock('it')
       await works(async () => expect(await (await lock.lock()).release()).toBe(true))
       expect(proxy.count(scripts.enrol.sha1)).toBeGreaterThan(0)

@@ -10,6 +10,7 @@ import { outcome, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { refusal } from '../support/refusal.ts'
 import { takes } from '../support/takes.ts'
 import { catchWarnings } from '../support/warnings.ts'
 
@@ -163,7 +164,7 @@ describe('a Redis server that is away', () => {
     const client = newClient(server.url)
     await client.getLock('it').using(() => {})
     await server.admin.config('SET', 'maxmemory', '1')
-    const { error } = await within(20_000, outcome(client.getLock('it').lock({ waitMs: 60_000 })))
+    const error = await refusal(() => within(20_000, client.getLock('it').lock({ waitMs: 60_000 })))
     expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
     await server.admin.config('SET', 'maxmemory', '0')
     await eventually(async () => (await client.getLock('it').tryLock()) !== null)

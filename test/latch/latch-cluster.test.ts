@@ -3,7 +3,7 @@ import { Holdfast } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
@@ -15,7 +15,7 @@ afterEach(() => cluster.flush())
 
 function newClient(options: { shardedPubSub?: boolean; keyPrefix?: string }): Holdfast {
   const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
-  const client = new Holdfast({ redis: nodes, ...options })
+  const client = new Holdfast({ redis: nodes, ...PATIENT, ...options })
   atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
   return client
 }

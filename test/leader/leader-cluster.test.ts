@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type LeaderElection } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 
 /** Elections in a cluster, where messages may go in the shard of the lock. */
 let cluster: RedisCluster
@@ -13,7 +13,7 @@ afterEach(() => cluster.flush())
 
 function newClient(options: Omit<HoldfastOptions, 'redis'>): Holdfast {
   const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
-  const client = new Holdfast({ redis: nodes, ...options })
+  const client = new Holdfast({ redis: nodes, ...PATIENT, ...options })
   atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
   return client
 }

@@ -3,6 +3,7 @@ import { Holdfast, type LeaderElection, type Term } from '../../src/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
+import { refusal } from '../support/refusal.ts'
 import { peek } from '../support/scripts.ts'
 
 /** Connections that break, fall silent or lose messages, while a client leads, waits or observes. */
@@ -101,7 +102,7 @@ test.each(['cutAfter', 'mute'] as const)(
 )
 
 test('a frozen connection ends the term once, by the clock, before another candidate leads', async () => {
-  const client = rig.client({ leaseMs: 1_500, commandTimeoutMs: 1_500 })
+  const client = rig.client({ leaseMs: 3_000, commandTimeoutMs: 1_500 })
   const diary = new Diary(client)
   const a = electionOf(client, 'a')
   const leader = leading(a, { again: true })
@@ -190,7 +191,7 @@ test('a temporary refusal rejects `lead()`, and with `again` the candidate waits
   await rig.server.admin.config('SET', 'maxmemory', '1')
   const again = leading(electionOf(steady, 'again'), { again: true })
   try {
-    const { error } = await outcome(leading(electionOf(tired, 'once')).led)
+    const error = await refusal(() => leading(electionOf(tired, 'once')).led)
     expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
     expect(String(error)).toContain('OOM')
     await eventually(() => refusals() >= 2)

@@ -116,7 +116,7 @@ describe('a client that drains', () => {
   })
 
   test('renews its leases', async () => {
-    const client = rig.client({ leaseMs: 1_500 })
+    const client = rig.client({ leaseMs: 3_000 })
     const lease = await client.getLock('it').lock()
     let renewals = 0
     client.on('renewed', () => {

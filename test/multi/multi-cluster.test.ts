@@ -3,7 +3,7 @@ import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { channelOf, queueOf } from '../support/promised-keys.ts'
-import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 
@@ -17,7 +17,7 @@ afterEach(() => cluster.flush())
 
 function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
-  const client = new Holdfast({ redis: nodes, ...options })
+  const client = new Holdfast({ redis: nodes, ...PATIENT, ...options })
   atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
   return client
 }

@@ -466,10 +466,10 @@ test('a lease with its own length is renewed for all locks if `renew` is true', 
   const client = newClient({ leaseMs: 60_000 })
   const renewed = jest.fn()
   client.on('renewed', renewed)
-  const lease = await multi(client, 'a', 'b').lock({ leaseMs: 1_800, renew: true })
+  const lease = await multi(client, 'a', 'b').lock({ leaseMs: 3_600, renew: true })
   await eventually(() => renewed.mock.calls.length >= 3)
   expect(renewed).toHaveBeenCalledWith({ holds: 2 })
-  expect(lease.remaining()).toBeLessThanOrEqual(1_800)
+  expect(lease.remaining()).toBeLessThanOrEqual(3_600)
   expect(await lease.release()).toBe(true)
 })
 
@@ -621,7 +621,7 @@ test('a fixed lease lasts equally long for all locks, even for the lock that was
 })
 
 test('the watchdog renews all locks, and `extend()` lengthens all leases', async () => {
-  const client = newClient({ leaseMs: 1_500 })
+  const client = newClient({ leaseMs: 3_000 })
   const lease = await multi(client, ...ABC).lock()
   let renewed = 0
   client.on('renewed', ({ holds }) => {

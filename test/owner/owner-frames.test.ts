@@ -159,7 +159,7 @@ describe('a listener runs in no frame', () => {
   })
 
   test('for any event, even when a frame opened the connection or the timer', async () => {
-    const client = newClient({ leaseMs: 1_000 })
+    const client = newClient({ leaseMs: 3_000 })
     for (const event of ['acquired', 'released', 'wait', 'renewed', 'lost'] as const) {
       client.on(event, note(event))
     }

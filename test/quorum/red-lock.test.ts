@@ -245,7 +245,7 @@ describe('a RedLock', () => {
 
   test('a renewal restores a RedLock at a server that forgot it, and the server does not vote meanwhile', async () => {
     const cluster = await Cluster.start(3)
-    const lease = await redLockOf(clientsOf(cluster, { leaseMs: 2_400 })).lock()
+    const lease = await redLockOf(clientsOf(cluster, { leaseMs: 4_500 })).lock()
     const others = redLockOf(clientsOf(cluster))
     for (const master of cluster.masters) {
       await master.restart()

@@ -176,7 +176,7 @@ describe('a minority', () => {
     const cluster = await Cluster.start(3)
     const [away] = cluster.masters
     await away?.kill()
-    const lease = await cluster.client({ leaseMs: 1_500 }).getLock('it').lock()
+    const lease = await cluster.client({ leaseMs: 3_000 }).getLock('it').lock()
     await away?.restart()
     await cluster.heldEverywhere('it', lease.owner)
     await lease.release()

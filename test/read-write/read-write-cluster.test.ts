@@ -6,7 +6,7 @@ import { within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { readWriteChannelOf } from '../support/promised-keys.ts'
-import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 
 let cluster: RedisCluster
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const NAMES = ['ada', 'bob', 'dora', 'gil', 'orders:{ada}:x']
 
 function newClient(): Holdfast {
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
-  const client = new Holdfast({ redis })
+  const client = new Holdfast({ redis, ...PATIENT })
   atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
   return client
 }
@@ -85,7 +85,7 @@ test('all keys of one lock are in one slot, and waiting readers and writers rece
       await eventually(async () => (await left()).length === 0)
     }),
   )
-  // Whoever heard nothing would ask again after up to 1 s.
+  // Without a message, a waiter asks again after up to 1 s.
   waitedMs.sort((one, other) => one - other)
   expect(waitedMs[Math.floor(waitedMs.length * 0.7)]).toBeLessThan(atLoad(400))
 })

@@ -230,18 +230,18 @@ test('readers behind a waiting writer acquire the lock when the writer gives up'
 })
 
 test('a dead reader blocks a writer only until its lease ends, even when other readers are renewed', async () => {
-  const steady = rig.client({ leaseMs: 1_800 })
+  const steady = rig.client({ leaseMs: 3_600 })
   const kept = await steady.getReadWriteLock('it').readLock().lock()
-  await rig.client().getReadWriteLock('it').readLock().lock(700)
+  await rig.client().getReadWriteLock('it').readLock().lock(1_400)
   const writing = rig.client().getReadWriteLock('it').writeLock().lock()
-  await pause(900)
+  await pause(1_800)
   expect(kept.valid).toBe(true)
   await kept.release()
   await (await within(1_500, writing)).release()
 })
 
 test('a read lock and a write lock are renewed, and a lost read lock is reported', async () => {
-  const client = rig.client({ leaseMs: 1_500 })
+  const client = rig.client({ leaseMs: 2_700 })
   const diary = new Diary(client)
   const lock = client.getReadWriteLock('it')
   const reading = await lock.readLock().lock()

@@ -1,6 +1,7 @@
-import type { Holdfast, HoldfastError } from '../../src/index.ts'
+import type { Holdfast } from '../../src/index.ts'
 import { atLoad } from '../support/at-load.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { refusal } from '../support/refusal.ts'
 import { errorOf } from './both-places.ts'
 import { semaphoreOf, semaphoreRig } from './support.ts'
 
@@ -62,7 +63,7 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
     // It takes no writes for a while, which passes.
     atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
     await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
-    const error = (await errorOf(call(client))) as HoldfastError
+    const error = await refusal(() => call(client))
     await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
     expect(error.code).toBe('HOLDFAST_REFUSED')
     expect(error.message).toMatch(words)

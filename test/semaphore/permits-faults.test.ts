@@ -54,7 +54,7 @@ const operations: Operation[] = [
   {
     operation: 'renewal',
     script: renewPermits,
-    leaseMs: 2_400,
+    leaseMs: 4_500,
     faults: faults.filter(({ action }) => ['cutAfter', 'duplicate'].includes(action)),
     prepare: take,
     act: async ({ client, held }) => {

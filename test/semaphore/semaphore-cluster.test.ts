@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 /** With a tag of its own, and without. */
@@ -20,7 +20,7 @@ afterEach(() => cluster.flush())
 
 function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
-  const client = new Holdfast({ redis: nodes, ...options })
+  const client = new Holdfast({ redis: nodes, ...PATIENT, ...options })
   atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
   return client
 }

@@ -3,6 +3,7 @@ import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
 import { Diary, faultRig, granted, outcome } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { refusal } from '../support/refusal.ts'
 
 const rig = faultRig()
 
@@ -37,7 +38,7 @@ describe('a database that the user may not select', () => {
     await setRights(...NO_SELECT)
     const client = newClient(login(3))
     const diary = new Diary(client)
-    const { error } = await outcome(client.getLock('it').lock())
+    const error = await refusal(() => client.getLock('it').lock())
     await outcome(client.getLock('it').lock())
     expect(await keyspace()).toBe('')
     expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED', lockName: 'it' })

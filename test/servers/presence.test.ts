@@ -273,7 +273,7 @@ describe('notes of owners', () => {
 test('the facts of a client are in the slot of that client in a cluster', async () => {
   const cluster = await startCluster()
   const newClient = () => {
-    const client = new Holdfast({ redis: { cluster: cluster.startNodes } })
+    const client = new Holdfast({ redis: { cluster: cluster.startNodes }, ...PATIENT })
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }

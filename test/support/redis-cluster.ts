@@ -3,6 +3,12 @@ import { type RedisServer, type StartOptions, startRedis } from './redis-server.
 
 const SLOTS = 16_384
 
+/**
+ * Options of a client. On a busy machine, a client may need many seconds to connect to all nodes, and a node may answer
+ * late. Then no call fails, and no request is repeated.
+ */
+export const PATIENT = { commandTimeoutMs: 10_000, outageMs: 60_000 } as const
+
 export interface ClusterOptions {
   masters?: number
   /** For each master. */
