@@ -311,6 +311,21 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       expect(await counts()).toEqual([3, 0])
     })
 
+    test('permits whose leases end together are listed in the order of their ids', async () => {
+      const idsOf = (owner: string) => permitIds(owner, permitsOf(owner))
+      const first = (owner: string) => idsOf(owner)[0] as string
+      const owners = ['a:101:2', 'a:102:2', 'a:103:2', 'a:104:2']
+      const byId = [...owners].sort((a, b) => (first(a) < first(b) ? -1 : 1))
+      await change('set', 8)
+      for (const owner of [...byId].reverse()) await acquire(owner)
+      await renew(...owners)
+      const { acquired } = await pool().inspect(5, CALL_MS)
+      expect(acquired.map(({ id }) => id)).toEqual(byId.flatMap(idsOf).slice(0, 5))
+      const refused = await acquire('a:105:1', { waits: true })
+      const holders = refused.kind === 'held' ? refused.seen.holders : []
+      expect(holders.map(({ owner }) => owner)).toEqual(byId.slice(0, 2))
+    })
+
     test('an acquisition that runs again reports the total, even if the total is now 0 or less', async () => {
       const owner = 'a:101:1'
       await change('set', 2)
