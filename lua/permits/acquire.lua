@@ -30,8 +30,8 @@
   ARGV[13]  limit?      number: the total number of permits, which is set if no client has set it
 
   Returns
-    { 'granted', token >= 1, inAll = 0 }  the owner holds its permits. `inAll` is the total number of permits if it is
-                                          not the limit
+    { 'granted', token >= 1, inAll: number >= -9007199254740991 or '' as null }  the owner holds its permits. `inAll` is
+                             the total number of permits if a limit is given and differs from it; otherwise ''
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
       holders: pairs }         not now; ask again after ttlMs; -1 means that no time is known. `since` is when
                                the client began to wait, '' if it does not wait. For a client that waits, `holders`
@@ -161,7 +161,4 @@ if client ~= '' then
   wentOn(keys, client, isLast, aliveMs)
 end
 tell(not isLast and client)
-if limit and inAll ~= limit then
-  return { 'granted', token, inAll }
-end
-return { 'granted', token }
+return { 'granted', token, limit and inAll ~= limit and inAll or '' }

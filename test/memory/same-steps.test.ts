@@ -272,28 +272,69 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     })
   })
 
-  test('after a release by id, the owner loses its permits, and each permit is freed once', async () => {
-    const [permits, owner] = [requestsOfKind(clientOf('a'), PERMITS, 'a'), 'a:101:2']
-    const pool = permits.pool('it')
-    const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
-    const attempt = { ...terms, owner, permits: 2, waits: false }
-    const begun = { isLast: true, beganAt: systemClock.monotonic(), waitId: '' }
-    const remembered = (request: string) => ({ request, keptMs: LEASE_MS })
-    const counts = async () => {
-      const { available, taken } = await pool.inspect(10, CALL_MS)
-      return [available, taken]
+  describe('a semaphore with leases', () => {
+    const permitsOfA = () => requestsOfKind(clientOf('a'), PERMITS, 'a')
+    const pool = () => permitsOfA().pool('it')
+    const acquire = (owner: string, given = {}) => {
+      const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: false, isLast: true }
+      const begun = { beganAt: systemClock.monotonic(), waitId: '' }
+      const attempt = { ...terms, ...begun, ...given, owner, permits: permitsOf(owner) }
+      return ask<PermitAnswer>((reply) => pool().acquire(attempt, reply))
     }
-    await pool.change({ how: 'set', permits: 3, ...remembered('a:1') }, CALL_MS)
-    await ask((reply) => pool.acquire({ ...attempt, ...begun }, reply))
-    const [id] = permitIds(owner, 2) as [string]
-    expect(await pool.releaseIds([id], remembered('a:2'), CALL_MS)).toBe(true)
-    expect(await pool.releaseIds([id], remembered('a:3'), CALL_MS)).toBe(false)
-    expect(await counts()).toEqual([2, 1])
-    const leases = [{ rawName: 'it', wireOwner: owner }]
-    expect(await permits.renew(leases, LEASE_MS, CALL_MS)).toEqual(['gone'])
-    const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
-    expect(await ask((reply) => pool.giveBack(ending, true, reply))).toEqual({ kind: 'gone' })
-    expect(await counts()).toEqual([3, 0])
+    const renew = (...owners: string[]) => {
+      const leases = owners.map((wireOwner) => ({ rawName: 'it', wireOwner }))
+      return permitsOfA().renew(leases, LEASE_MS, CALL_MS)
+    }
+    let requests = 0
+    const remembered = () => {
+      requests += 1
+      return { request: `a:${requests}`, keptMs: LEASE_MS }
+    }
+    const change = (how: 'set' | 'add', permits: number) =>
+      pool().change({ how, permits, ...remembered() }, CALL_MS)
+
+    test('after a release by id, the owner loses its permits, and each permit is freed once', async () => {
+      const owner = 'a:101:2'
+      const counts = async () => {
+        const { available, taken } = await pool().inspect(10, CALL_MS)
+        return [available, taken]
+      }
+      await change('set', 3)
+      await acquire(owner)
+      const [id] = permitIds(owner, 2) as [string]
+      expect(await pool().releaseIds([id], remembered(), CALL_MS)).toBe(true)
+      expect(await pool().releaseIds([id], remembered(), CALL_MS)).toBe(false)
+      expect(await counts()).toEqual([2, 1])
+      expect(await renew(owner)).toEqual(['gone'])
+      const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
+      expect(await ask((reply) => pool().giveBack(ending, true, reply))).toEqual({ kind: 'gone' })
+      expect(await counts()).toEqual([3, 0])
+    })
+
+    test('permits whose leases end together are listed in the order of their ids', async () => {
+      const idsOf = (owner: string) => permitIds(owner, permitsOf(owner))
+      const first = (owner: string) => idsOf(owner)[0] as string
+      const owners = ['a:101:2', 'a:102:2', 'a:103:2', 'a:104:2']
+      const byId = [...owners].sort((a, b) => (first(a) < first(b) ? -1 : 1))
+      await change('set', 8)
+      for (const owner of [...byId].reverse()) await acquire(owner)
+      await renew(...owners)
+      const { acquired } = await pool().inspect(5, CALL_MS)
+      expect(acquired.map(({ id }) => id)).toEqual(byId.flatMap(idsOf).slice(0, 5))
+      const refused = await acquire('a:105:1', { waits: true })
+      const holders = refused.kind === 'held' ? refused.seen.holders : []
+      expect(holders.map(({ owner }) => owner)).toEqual(byId.slice(0, 2))
+    })
+
+    test('an acquisition that runs again reports the total, even if the total is now 0 or less', async () => {
+      const owner = 'a:101:1'
+      await change('set', 2)
+      for (const inAll of [2, 0, -2]) {
+        const again = await acquire(owner, { limit: 4 })
+        expect(again).toEqual({ kind: 'granted', token: expect.any(Number), inAll })
+        await change('add', -2)
+      }
+    })
   })
 
   test('a latch publishes a message when its round begins and when it opens', async () => {

@@ -158,7 +158,7 @@ test('a server that hides its identity has no vote, and the error names the miss
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info')
   }
   const urls = cluster.masters.map(({ port }) => `redis://app:secret@127.0.0.1:${port}`)
-  const client = cluster.client({ newDeployment: true, outageMs: 2_000 }, urls)
+  const client = cluster.client({ newDeployment: true, outageMs: 10_000 }, urls)
   await expect(client.getLock('it').lock()).rejects.toMatchObject({
     code: 'HOLDFAST_REFUSED',
     message: expect.stringContaining('the user needs the right to INFO'),

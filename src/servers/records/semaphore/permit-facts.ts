@@ -79,7 +79,13 @@ function ownersIn(takers: readonly Taker[], now: number) {
   }))
 }
 
-/** Returns the owners that hold permits. The owner whose lease ends first is first. */
+/**
+ * Returns the owners that hold permits. The owner whose lease ends first is first. If leases end
+ * together, the ids of the permits decide, as in Redis.
+ */
 function takersOf({ taken }: Pool): Taker[] {
-  return Object.entries(taken).sort(([, a], [, b]) => a.endsAt - b.endsAt)
+  const firstId = ({ ids }: TakenPermits) => ids[0] ?? ''
+  return Object.entries(taken).sort(
+    ([, a], [, b]) => a.endsAt - b.endsAt || (firstId(a) < firstId(b) ? -1 : 1),
+  )
 }

@@ -24,7 +24,7 @@ function permitAnswer(answer: scripts.AcquireReply): PermitAnswer {
   }
   if (answer.kind === 'granted') {
     const { kind, token, inAll } = answer
-    return inAll === 0 ? { kind, token } : { kind, token, inAll }
+    return inAll === null ? { kind, token } : { kind, token, inAll }
   }
   const { kind, ttlMs, since, isSet, available, taken, nowUs } = answer
   const seen = { isSet, available, taken, holders: holdersIn(answer.holders, nowUs) }
