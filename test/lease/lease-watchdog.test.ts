@@ -543,7 +543,9 @@ describe('a hold with a limit', () => {
     newLimited(60_000)
     renewer.all(UNKNOWN)
     await clock.pass(LEASE_MS)
-    expect(lost[0]?.error.message).toMatch(/the renewed lease was last confirmed \d+ ms ago, and was valid for 8808 ms/)
+    expect(lost[0]?.error.message).toMatch(
+      /the renewed lease was last confirmed \d+ ms ago, and was valid for 8808 ms/,
+    )
   })
 })
 

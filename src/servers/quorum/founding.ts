@@ -4,7 +4,13 @@ import { within } from '../../kit/within.ts'
 import { BIRTH } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
-import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './master/delayed-restart.ts'
+import {
+  isDurable,
+  isUsed,
+  type MarkState,
+  noteUse,
+  stateOfMark,
+} from './master/delayed-restart.ts'
 import type { MasterSettings } from './master/master-settings.ts'
 
 /**
