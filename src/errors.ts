@@ -169,7 +169,7 @@ export interface WhyNotAcquired {
 
 /** Redis could not be reached, or did not answer in time. A lock that another owner holds never causes this error. */
 export class RedisUnavailableError extends HoldfastError {
-  /** What the client knew about the lock when an acquisition failed. Undefined for permits, and for other calls. */
+  /** The known facts about the lock when an acquisition failed. Undefined for permits, and for other calls. */
   declare why?: WhyNotAcquired
   /** In the events `error` and `outage`: the server's address, how long it has been down, and the failed attempts. */
   declare outage?: {

@@ -3,9 +3,8 @@
 -- `pool`      string: how many permits are available; below 0 if more permits are taken than the semaphore has.
 -- `timeouts`  zset: id of a permit, 16 bytes -> the server time in ms at which its lease ends. FOREVER means that
 --             Redisson took the permit without a lease.
--- `holders`   hash with an expiry: the first 24 hex digits of the ids of an acquisition -> its owner, and the
---             server time in µs at which it acquired the permits. An entry without a permit in `timeouts` does not
---             count.
+-- `holders`   hash with an expiry: the first 24 hex digits of the ids of an acquisition -> its owner and
+--             server time in µs. An entry without a permit in `timeouts` does not count.
 
 local FOREVER = 922337203685477
 

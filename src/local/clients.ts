@@ -109,8 +109,8 @@ export class Clients {
       await this.fetchInfo(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // If the login has no right to ask, the client sends no more background requests, because each
-      // refusal adds a line to the server's log.
+      // If the login has no right to ask, the client stops its background requests. Each refusal adds a
+      // line to the server's log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

@@ -61,8 +61,8 @@ export class ReleaseListener<H = Hint> {
 
   /**
    * Subscribes, unless this object already has the same subscription. When the server confirms the
-   * subscription, the waiter wakes and checks the lock once more, because a release before the
-   * confirmation sent this client no message.
+   * subscription, the waiter wakes and checks the lock once more. A release before the confirmation
+   * sent this client no message.
    *
    * @param remote the requests of the next waiter. Each kind of lock may use its own channel
    * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease never

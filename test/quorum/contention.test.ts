@@ -83,7 +83,7 @@ describe('a waiter for a lock that another client holds', () => {
     const once = [1, 1, 1, 1, 1]
     let seen: number[] = []
     // If a master stands still for a moment, its message comes after the answers. Then the test tries again.
-    for (let i = 0; i < 4 && !isDeepStrictEqual(seen, once); i++) {
+    for (let i = 0; i < 20 && !isDeepStrictEqual(seen, once); i++) {
       const { tell, asked, allAsked, end } = await waiting(SLOW_CALLS)
       await tell()
       await eventually(allAsked)
@@ -101,7 +101,7 @@ describe('a waiter for a lock that another client holds', () => {
     const asOne = { first: 1, all: [1, 1, 1, 1, 2] }
     let seen = { first: 0, all: [] as number[] }
     // If the process stands still for a moment, the waiter asks all masters at once. Then the test tries again.
-    for (let i = 0; i < 5 && !isDeepStrictEqual(seen, asOne); i++) {
+    for (let i = 0; i < 20 && !isDeepStrictEqual(seen, asOne); i++) {
       await tell()
       await eventually(() => total() > 0)
       await pause(30)

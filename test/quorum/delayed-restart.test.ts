@@ -171,13 +171,17 @@ test('a master that stores its writes once a second does not vote at once after 
   const cluster = await Cluster.start(1, false, {
     config: { appendonly: 'yes', appendfsync: 'everysec' },
   })
-  await cluster
-    .client({ newDeployment: true })
-    .getLock('it')
-    .using(() => {})
-  const [master] = cluster.masters
-  await master?.admin.call('WAITAOF', 1, 0, 0).catch(() => {})
-  await master?.restart()
+  const master = cluster.masters[0] as RedisServer
+  // If the master did not store its mark in time, it is empty after the restart, and a new deployment.
+  await eventuallyPasses(async () => {
+    await cluster
+      .client({ newDeployment: true })
+      .getLock('it')
+      .using(() => {})
+    await master.admin.call('WAITAOF', 1, 0, 0).catch(() => {})
+    await master.restart()
+    expect(await master.admin.exists(BIRTH)).toBe(1)
+  })
   await expect(
     cluster.client({ newDeployment: true, outageMs: 400 }).getLock('it').lock(),
   ).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })

@@ -72,8 +72,8 @@ export class FairRun {
   }
 
   /**
-   * Returns the next place of the run. Undefined if the hold is not of this run, if the run has no
-   * more places, or if the next waiter needs a grant of the server.
+   * Returns the next place of the run. Undefined if the hold is not of this run, if the run has ended,
+   * or if the next waiter needs a grant of the server.
    *
    * @param places the places of this client
    */

@@ -172,7 +172,7 @@ export class FairWaiter extends LocalWaiter {
     wakeEvent.wake(this, answer.ttlMs === Infinity ? untilCheckMs() : undefined)
   }
 
-  /** @returns the new hold; null if the grant is of no use, usually because its lease has ended */
+  /** @returns the new hold; null if the grant cannot be used, usually because its lease has ended */
   #newHold(
     grant: Pick<Granted, 'token' | 'reserved'>,
     sentAt: Moment,

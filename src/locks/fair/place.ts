@@ -140,7 +140,7 @@ export class Place {
 
   /**
    * True if the next heartbeat should list this place. A place in the queue is due if no heartbeat
-   * has listed it, or if the last answer about it is at least `olderMs` milliseconds old. A place is
+   * has listed it. It is also due if the last answer about it is `olderMs` milliseconds old. A place is
    * not due while a heartbeat that lists it is in flight.
    */
   isDue(now: Moment, olderMs: number): boolean {

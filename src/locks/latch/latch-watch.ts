@@ -23,7 +23,7 @@ const AFTER_FAILURE_MS = 250
 /**
  * All calls of one client that await one latch. These calls share one subscription, and a check
  * serves all calls that began before it. A message only starts a check. The latch counts as open
- * only after an answer of the server: to a check, or to a request of this client that changes the latch.
+ * only after the server has answered a check, or a request of this client that changes the latch.
  */
 export class LatchWatch {
   readonly health: ServerHealth

@@ -145,8 +145,8 @@ export class HoldfastLock extends ContendedLock {
 
   /**
    * Explains why the last attempt of this object failed: the holder, the age of the hold, and the place in the queue.
-   * These facts usually come from the answer to this attempt. If no attempt has failed, or the lock was held by an
-   * unknown holder, the call asks Redis for the holder, and may reject as {@link inspect} does. After an outage or
+   * These facts usually come from the answer to this attempt. If no attempt has failed, or the holder is unknown,
+   * the call asks Redis for the holder, and may reject as {@link inspect} does. After an outage or
    * another failure, the text is the message of the error. All tasks that use this object share its last attempt.
    */
   why(): Promise<WhyNotAcquired> {

@@ -5,8 +5,8 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * How long the client waits before the warning, in milliseconds, if the call is almost certainly nested:
- * the same lock object, or a frame around the waiting call, acquired the lock.
+ * How long the client waits before the warning, in milliseconds, if the call is almost certainly nested.
+ * This is so if the same lock object, or a frame around the waiting call, acquired the lock.
  */
 const SURE_MS = 500
 
@@ -76,8 +76,8 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Returns a self-wait if the next acquisition by `lock` must wait for a hold of this client, and the
- * hold may belong to the code around the call. Otherwise returns undefined.
+ * Returns a self-wait if the next acquisition by `lock` must wait for a hold of this client. The hold
+ * must probably belong to the code around the call. Otherwise returns undefined.
  *
  * @param about the lock or multi-lock on which the user called the method. Undefined if the owner
  * of the acquisition existed before the call
@@ -153,8 +153,8 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
 }
 
 /**
- * Warns if `acquiring` is still pending after `afterMs` and `holder` still holds the lock, unless the
- * client has already warned about the same object, frame or lock name.
+ * Warns if `acquiring` is still pending after `afterMs` and `holder` still holds the lock. The client
+ * warns once about the same object, frame or lock name.
  */
 function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,

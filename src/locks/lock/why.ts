@@ -57,8 +57,8 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
   const holder = own?.id.wireOwner ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
-  // Even an older state is current if this client receives the message of each release, because the
-  // client also checks the lock when the lease ends.
+  // An older state is also current if this client receives the message of each release. The client
+  // also checks the lock when the lease ends.
   const isCurrent = seenAgoMs <= RECENT_MS || local?.listensForReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null

@@ -104,7 +104,7 @@ export class PermitSights {
 
   /**
    * Looks up one client after another. If the login has no right to look up clients, the server
-   * refuses only the first request, because the client then sends no more of these requests.
+   * refuses the first request, and the client stops these requests.
    */
   async #fetchHolders({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)

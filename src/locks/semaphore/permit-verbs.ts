@@ -24,8 +24,8 @@ interface WaitedSemaphore {
 type WantedPermits = Pick<PermitAttempt, 'permits' | 'limit'>
 
 /**
- * The requests of one semaphore in one client, for any number of permits. Of the calls that wait,
- * only the first sends requests.
+ * The requests of one semaphore in one client, for any number of permits. Only the first of the
+ * waiting calls sends requests.
  */
 export class PermitVerbs {
   readonly #verbs: Omit<KindVerbs, 'acquire'>
