@@ -197,5 +197,5 @@ test('a note that no version knows is ignored', async () => {
   await permits.set?.()
   await fresh()
   await admin.set(KIND, 'counter')
-  expect(await permits.acquire?.()).toEqual(['granted', expect.anything()])
+  expect(await permits.acquire?.()).toEqual(['granted', expect.anything(), ''])
 })
