@@ -321,13 +321,13 @@ describe('an outage shorter than the lease', () => {
 })
 
 test('one key of another type among 1,000 held locks loses only its own hold', async () => {
-  const client = rig.client({ leaseMs: 6_000, commandTimeoutMs: 2_000, outageMs: 30_000 })
+  const client = rig.client({ leaseMs: 18_000, commandTimeoutMs: 5_000, outageMs: 30_000 })
   const diary = new Diary(client)
   const leases = await Promise.all(
     Array.from({ length: 1_000 }, (_, i) => client.getLock(`many ${i}`).lock()),
   )
   await rig.server.admin.set('many 500', 'not a lock', 'PX', 60_000)
-  await eventually(() => diary.renewed >= 999, { timeoutMs: 15_000 })
+  await eventually(() => diary.renewed >= 999, { timeoutMs: 40_000 })
   expect(diary.lost).toEqual([leases[500]?.token])
   expect(leases.filter((lease) => lease.valid)).toHaveLength(999)
   await rig.server.admin.del('many 500')
