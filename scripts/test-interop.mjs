@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureRedisson, lines } from './lib/redisson.mjs'
-import { runJest } from './lib/run-jest.mjs'
+import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = []

@@ -13,8 +13,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { runJest } from './lib/run-jest.mjs'
 import { workers } from './lib/workers.mjs'
+import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const platform = process.platform === 'win32' ? 'win' : process.platform

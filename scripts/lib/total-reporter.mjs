@@ -1,14 +1,29 @@
-/** Ends the output of a test run with one line, which people and programs can read. */
+import { writeFileSync } from 'node:fs'
+
+/**
+ * Closes a test run with one line that people and programs can read alike; or writes down what came
+ * of each file, where HOLDFAST_RESULTS names a file for that.
+ */
 export default class TotalReporter {
-  onRunComplete(_contexts, { testResults }) {
-    const sum = (of) => testResults.reduce((total, file) => total + of(file), 0)
-    const passed = sum((file) => file.numPassingTests)
-    // A file that cannot be loaded runs no test, and must not look like success.
-    const failed = sum((file) => file.numFailingTests + (file.testExecError ? 1 : 0))
-    const skipped = sum((file) => file.numPendingTests + file.numTodoTests)
-    // Jest prints its own summary after all reporters. So the line is printed at the exit.
-    process.once('exit', () =>
-      console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`),
-    )
+  onRunComplete(_contexts, results) {
+    const files = results.testResults.map((one) => ({
+      path: one.testFilePath,
+      project: one.displayName?.name,
+      passed: one.numPassingTests,
+      // A file that does not even load runs no test, and must not look like success.
+      failed: one.numFailingTests + (one.testExecError ? 1 : 0),
+      skipped: one.numPendingTests + one.numTodoTests,
+    }))
+    const { HOLDFAST_RESULTS: to } = process.env
+    if (to !== undefined) writeFileSync(to, JSON.stringify(files))
+    // Jest prints its own summary after all other reporters; only the exit comes later.
+    else process.once('exit', () => console.log(`\n${totalOf(files)}`))
   }
+}
+
+/** @param {{ passed: number, failed: number, skipped: number }[]} files */
+export function totalOf(files) {
+  const sum = (/** @type {'passed' | 'failed' | 'skipped'} */ what) =>
+    files.reduce((total, file) => total + file[what], 0)
+  return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`
 }

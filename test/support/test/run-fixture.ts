@@ -23,7 +23,7 @@ export async function runFixture(
       join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
       '--testMatch=**/test/support/test/fixtures/*.fixture.ts',
       '--runInBand',
-      // The reporter of Jest runs timers, and here it would run in the process of the tests.
+      // The usual one runs timers, and here in the same process as the tests.
       `--reporters=${join(root, 'scripts/lib/total-reporter.mjs')}`,
       '--json',
       `--outputFile=${report}`,
@@ -32,7 +32,8 @@ export async function runFixture(
     ],
     {
       cwd: root,
-      env: { ...process.env, HOLDFAST_PORTS_OF: portsOf(), ...env },
+      // What came of it is not of the run that this one is part of.
+      env: { ...process.env, HOLDFAST_RESULTS: undefined, HOLDFAST_PORTS_OF: portsOf(), ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   )
