@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, WaitTimeoutError, WhyNoPermits } from '../../src/index.ts'
 import { Holdfast as HoldfastClient } from '../../src/index.ts'
 import { printedMs } from '../../src/kit/printable.ts'
@@ -65,6 +66,7 @@ inBothPlaces(({ client }) => {
     const [a, b, c] = [client({ label: 'worker-A' }), client({ label: 'worker-B' }), client()]
     await leased(a).setPermits(3)
     const one = await leased(a).acquire({ permits: 2 })
+    await pause(5) // Holders whose leases end in the same millisecond have the order of their ids.
     const two = await leased(b).acquire()
     const waiting = errorOf(leased(c).acquire({ permits: 2, waitMs: 20_000 }))
     await eventually(async () => (await leased(c).inspect()).waiting.length === 1)
