@@ -109,9 +109,9 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
   })
 
   test('the watchdogs of both languages keep locks on every master', async () => {
-    const client = nodeClient({ ...options, leaseMs: 1_000 })
+    const client = nodeClient({ ...options, leaseMs: 3_000 })
     const { port = 0 } = cluster.masters[1] ?? {}
-    const watched = await java.client({ port, sharded, watchdogMs: 1_000 })
+    const watched = await java.client({ port, sharded, watchdogMs: 3_000 })
     const names = Array.from({ length: 12 }, (_, i) => `${lockName()}-${i}`)
     const leases = []
     for (const name of names.slice(0, 6)) leases.push(await client.getLock(name).lock())
@@ -123,7 +123,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
         for (const name of names) {
           expect(await (await cluster.masterOf(name)).admin.exists(name)).toBe(1)
         }
-        return since(start) > 2_500
+        return since(start) > 7_500
       },
       { everyMs: 25 },
     )
