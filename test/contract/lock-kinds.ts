@@ -5,6 +5,7 @@ import { channelOf } from '../support/promised-keys.ts'
 import {
   chosenPlaces,
   describeWorlds,
+  hasUsual,
   quorumWorlds,
   redLockOf,
   redLockWorlds,
@@ -42,8 +43,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'fair lock',
-    // The other worlds differ in their connections, which are the same for both kinds.
-    worlds: among(/memory|prefix/),
+    worlds,
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
   },
@@ -198,12 +198,13 @@ export function describeLocks(
   suite: (stage: Stage) => void,
   { isOfExclusion = false, inOneWorld = false } = {},
 ): void {
-  const meant = kinds.filter(({ isShared = false }) => !(isShared && isOfExclusion))
-  for (const kind of meant.filter(({ worlds }) => worlds.length > 0)) {
+  for (const kind of kinds.filter(({ isShared = false }) => !(isShared && isOfExclusion))) {
+    const chosen = inOneWorld ? kind.worlds.slice(0, hasUsual ? 1 : 0) : kind.worlds
+    if (chosen.length === 0) continue
     describeWorlds(
       `${title} of a ${kind.name}`,
       (handle, world) => suite(new Stage(handle, kind, world)),
-      inOneWorld ? kind.worlds.slice(0, 1) : kind.worlds,
+      chosen,
     )
   }
 }

@@ -197,8 +197,19 @@ function redLockMasters(name: string, count: number): World {
 /** HOLDFAST_WORLDS=few leaves out those that take long and say little more: on another Node.js. */
 const few = process.env.HOLDFAST_WORLDS === 'few'
 
-/** Set by jest.places.config.mjs: the place to run every kind of lock in, instead of the usual worlds. */
-const { holdfastPlace } = globalThis as { holdfastPlace?: string }
+/**
+ * Set by the configurations of Jest. `holdfastPlace` is the place to run every kind of lock in, instead of
+ * the worlds below. `holdfastWorlds` chooses the worlds of `npm test` or of `npm run test:faults`.
+ */
+const { holdfastPlace, holdfastWorlds } = globalThis as {
+  holdfastPlace?: string
+  holdfastWorlds?: 'usual' | 'other'
+}
+
+/** True if `npm test` runs, or a test that no command chose. */
+export const hasUsual = holdfastWorlds !== 'other'
+/** True if `npm run test:faults` runs, or a test that no command chose. */
+const hasOther = !few && holdfastWorlds !== 'usual'
 
 export const chosenPlaces: readonly World[] =
   holdfastPlace === undefined ? [] : [worldOfPlace(holdfastPlace, () => placeNamed(holdfastPlace))]
@@ -209,12 +220,17 @@ const isAtPlaces = chosenPlaces.length > 0
 export const worlds: readonly World[] = isAtPlaces
   ? chosenPlaces
   : [
-      singleServer("one server, by the user's own client", (server) => {
-        const instance = connectedInstance(server)
-        return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
-      }),
-      ...(few ? [] : [prefixedServer(), memory]),
+      ...(hasUsual ? [usersOwnClient()] : []),
+      ...(hasOther ? [prefixedServer()] : []),
+      ...(hasUsual && !few ? [memory] : []),
     ]
+
+function usersOwnClient(): World {
+  return singleServer("one server, by the user's own client", (server) => {
+    const instance = connectedInstance(server)
+    return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
+  })
+}
 
 function prefixedServer(): World {
   return singleServer(
@@ -242,11 +258,14 @@ export const quorumWorlds: readonly World[] = isAtPlaces
   ? []
   : few
     ? [masters('a quorum of one', 1)]
-    : [masters('three masters', 3), masters('five masters, two of them dead', 5, { dead: 2 })]
+    : [
+        ...(hasUsual ? [masters('three masters', 3)] : []),
+        ...(hasOther ? [masters('five masters, two of them dead', 5, { dead: 2 })] : []),
+      ]
 
 /** Those of several clients that make RedLocks together. */
 export const redLockWorlds: readonly World[] =
-  few || isAtPlaces ? [] : [redLockMasters('three clients', 3)]
+  few || isAtPlaces || !hasUsual ? [] : [redLockMasters('three clients', 3)]
 
 /**
  * Runs a contract suite in every world, and tells it which. The handle may be used in its tests and hooks.
