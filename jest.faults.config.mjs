@@ -1,10 +1,10 @@
 import base from './jest.config.mjs'
 
-/** Tests of lost requests, outages, failovers, clusters and replicas. They wait long for servers. */
+/** Tests of lost requests, outages, failovers, clusters, replicas and whole processes. They take long. */
 export const FAULTS = [
-  '<rootDir>/test/(faults|durability)/',
+  '/test/(faults|durability|process)/.*\\.test\\.ts$',
   '/test/.*(faults|storm|outage|lost-replies|late-requests|failover|cluster|sentinel)\\.test\\.ts$',
-  '<rootDir>/test/servers/(cluster-clocks|moved-slots)\\.test\\.ts$',
+  '/test/servers/(cluster-clocks|moved-slots)\\.test\\.ts$',
 ]
 
 const { maxWorkers, reporters, testMatch: _, testSequencer, testTimeout, ...each } = base
