@@ -9,6 +9,7 @@ import type { RequestChannel } from '../request-channel.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { ServerWords } from '../server-words.ts'
 import { acquireAll } from './acquire-all.ts'
+import { RECORD_KINDS } from './kinds.ts'
 import { renewLock } from './lock.ts'
 import { RecordLock } from './lock-requests.ts'
 import { changeRecords } from './open-record.ts'
@@ -59,10 +60,11 @@ export class RecordServer<S extends RecordStore> implements LockServer {
     return new RecordLock(this, rawName)
   }
 
-  kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
+  kind<R extends object>({ name }: ServerKind<R>, client: KindClient): R {
     const { store, counterMs, callMs, pendingReleases } = this
     const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
-    return kind.onRecords({ ...client, store, counterMs, callMs, pendingReleases, beforeClose })
+    const terms = { store, counterMs, callMs, pendingReleases, beforeClose }
+    return RECORD_KINDS.get(name)?.({ ...client, ...terms }) as R
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
