@@ -44,7 +44,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** The longest lease that a renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
   /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
-  readonly watched: number[] = []
+  watched: readonly number[] = []
   /** When the granted request was sent, or when the waiter got the lock without a request, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
