@@ -241,7 +241,7 @@ export const leases = [
     id: 'fixed-not-looked-at',
     mistake: 'The client does not notice that the server has lost a fixed lease.',
     file: 'src/lease/watchdog.ts',
-    search: '    if (timer === this.#ownTimer) this.#check(this.#fixed.toArray(), dueAt)\n',
+    search: '    if (timer === this.#ownTimer) this.#check(this.#fixed.all, dueAt)\n',
     replace: '',
     test: WATCHDOG,
     name: 'is checked with every tick, and is lost when the server no longer has it',

@@ -76,7 +76,7 @@ export class LinkedList<T extends Linked<T>> {
   }
 
   /** Returns the items in their order. Much faster than a spread of this list. */
-  toArray(): T[] {
+  get all(): T[] {
     const all: T[] = []
     for (let member = this.#first; member !== undefined; member = member.after) all.push(member)
     return all

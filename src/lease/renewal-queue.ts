@@ -10,12 +10,12 @@ const TURN_COST = MOST_LEASES
 /** The cost of a request, in addition to the cost of its leases. In a cluster most requests have few leases. */
 const REQUEST_COST = 10
 
-interface ExpiringHold {
+interface DueHold {
   remainingMonotonicMs(): number
 }
 
 /** The requests for some holds of one group. */
-interface Requests<H> {
+interface HoldRequests<H> {
   /** True if the queue must send nothing more of these requests, because newer requests include the same holds. */
   isDropped(): boolean
   /**
@@ -27,15 +27,15 @@ interface Requests<H> {
 }
 
 /** Holds that wait for their requests. The hold whose validity ends first is the first. */
-class DueHolds<H extends ExpiringHold> implements Dated {
+class DueHolds<H extends DueHold> implements Dated {
   /** When the validity of the next hold ends. */
   dueAt = 0
   heapIndex = -1
-  readonly requests: Requests<H>
+  readonly requests: HoldRequests<H>
   readonly #holds: readonly H[]
   #sent = 0
 
-  constructor(holds: readonly H[], requests: Requests<H>) {
+  constructor(holds: readonly H[], requests: HoldRequests<H>) {
     this.#holds = holds
     this.requests = requests
   }
@@ -56,7 +56,7 @@ class DueHolds<H extends ExpiringHold> implements Dated {
  * Sends the requests of one watchdog in portions, so that many renewals do not block the event loop.
  * Each turn of the event loop sends one portion. The holds whose validity ends first come first.
  */
-export class RenewalQueue<H extends ExpiringHold> {
+export class RenewalQueue<H extends DueHold> {
   readonly #clock: Clock
   readonly #due = new Deadlines<DueHolds<H>>()
   /** How much the requests of this turn of the event loop may still cost. */
@@ -68,7 +68,7 @@ export class RenewalQueue<H extends ExpiringHold> {
   }
 
   /** @param holds holds of one group; the hold whose validity ends first is the first */
-  add(holds: readonly H[], requests: Requests<H>): void {
+  add(holds: readonly H[], requests: HoldRequests<H>): void {
     this.#order(new DueHolds(holds, requests))
   }
 

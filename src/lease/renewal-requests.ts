@@ -1,30 +1,45 @@
-import type { Clock } from '../kit/clock.ts'
+import type { Clock, Moment } from '../kit/clock.ts'
 import { type LockObserver, UNOBSERVED } from '../lock-observer.ts'
-import type { Hold } from './hold.ts'
 import { RenewalQueue } from './renewal-queue.ts'
-import type { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 
-export type HoldTimer = RenewalTimer<Hold>
+interface RenewedHold<H extends RenewedHold<H>> {
+  /** The hold that has the lock now. */
+  readonly current: H
+  /** True if the hold is neither released nor known to be lost. */
+  readonly live: boolean
+  proved(leftMs: number, sentAt: Moment, now: Moment): void
+  loseIfExpired(): void
+  loseGone(): void
+  remainingMonotonicMs(): number
+}
 
-export interface RenewalEvents extends Pick<LockObserver, 'renewing'> {
+/** The timer of the holds. */
+interface TimerOfHolds<H> {
+  readonly leaseMs: number
+  /** The number of the present round. The queue drops unsent requests of earlier rounds. */
+  readonly round: number
+  /** The holds. The hold whose last renewal is the oldest is the first. */
+  readonly holds: { moveToEnd(hold: H): void }
+  readonly unheard: { add(holds: readonly H[]): void }
+}
+
+export interface RenewalEvents<H> extends Pick<LockObserver, 'renewing'> {
   renewed(holds: number): void
-  late(hold: Hold, cause: Error): void
+  late(hold: H, cause: Error): void
 }
 
 /** Groups of the given holds, each with the lease to request in milliseconds; 0 only checks the holds. */
-type Wants = (
-  holds: readonly Hold[],
-) => Iterable<readonly [holds: readonly Hold[], leaseMs: number]>
+type Wants<H> = (holds: readonly H[]) => Iterable<readonly [holds: readonly H[], leaseMs: number]>
 
 /** Sends the renewals and checks of one watchdog, and handles their answers. */
-export class RenewalRequests {
-  readonly #renewer: Renewer<Hold>
+export class RenewalRequests<H extends RenewedHold<H>> {
+  readonly #renewer: Renewer<H>
   readonly #clock: Clock
-  readonly #events: RenewalEvents
-  readonly #queue: RenewalQueue<Hold>
+  readonly #events: RenewalEvents<H>
+  readonly #queue: RenewalQueue<H>
 
-  constructor(renewer: Renewer<Hold>, clock: Clock, events: RenewalEvents) {
+  constructor(renewer: Renewer<H>, clock: Clock, events: RenewalEvents<H>) {
     this.#renewer = renewer
     this.#clock = clock
     this.#events = events
@@ -37,11 +52,11 @@ export class RenewalRequests {
    * @param wants called just before the requests are sent, because the holds may have changed since
    * @param dueAt when the requests were due, on the monotonic clock
    */
-  add(timer: HoldTimer, holds: readonly Hold[], wants: Wants, dueAt: number): void {
+  add(timer: TimerOfHolds<H>, holds: readonly H[], wants: Wants<H>, dueAt: number): void {
     const { round } = timer
     const requests = {
       isDropped: () => timer.round !== round,
-      send: (some: readonly Hold[]) => {
+      send: (some: readonly H[]) => {
         let count = 0
         for (const [wanted, leaseMs] of wants(some)) {
           if (wanted.length === 0) continue
@@ -60,8 +75,8 @@ export class RenewalRequests {
   }
 
   async #request(
-    timer: HoldTimer,
-    holds: readonly Hold[],
+    timer: TimerOfHolds<H>,
+    holds: readonly H[],
     leaseMs: number,
     dueAt: number,
   ): Promise<void> {
@@ -72,13 +87,13 @@ export class RenewalRequests {
     observation.started()
     const answers = await asking
     let now = this.#clock.now()
-    const unknown: Hold[] = []
+    const unknown: H[] = []
     let renewed = 0
     let gone = 0
     let failure: Error | undefined
     for (let i = 0; i < holds.length; i += 1) {
       const answer = answers[i]
-      const hold = (holds[i] as Hold).current
+      const hold = (holds[i] as H).current
       if (answer === undefined || !hold.live) continue
       if (answer.kind === 'lost') {
         gone += 1

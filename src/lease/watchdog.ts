@@ -5,10 +5,12 @@ import { Alarm } from './alarm.ts'
 import { ClockWatch, DISAGREEMENT_MS } from './clock-watch.ts'
 import type { Hold } from './hold.ts'
 import { isAtLimit } from './loss.ts'
-import { type HoldTimer, type RenewalEvents, RenewalRequests } from './renewal-requests.ts'
+import { type RenewalEvents, RenewalRequests } from './renewal-requests.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 import type { StandIn } from './stand-in.ts'
+
+type HoldTimer = RenewalTimer<Hold>
 
 /**
  * If a lease has expired only by the wall clock, the watchdog waits this many milliseconds for the server's
@@ -24,7 +26,7 @@ const ANSWER_MS = 250
  * process alive.
  */
 export class Watchdog {
-  readonly #requests: RenewalRequests
+  readonly #requests: RenewalRequests<Hold>
   readonly #clock: Clock
   readonly #standIn: StandIn | undefined
   /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` contains this timer too. */
@@ -41,7 +43,7 @@ export class Watchdog {
     renewer: Renewer<Hold>,
     leaseMs: number,
     clock: Clock,
-    events: RenewalEvents,
+    events: RenewalEvents<Hold>,
     standIn?: StandIn,
   ) {
     this.#requests = new RenewalRequests(renewer, clock, events)
@@ -148,8 +150,8 @@ export class Watchdog {
   // the server's clock may jump. A fixed lease that is shorter than a tick usually ends before any check.
   #addRound(timer: HoldTimer, dueAt: number): void {
     timer.round += 1
-    this.#renew(timer, timer.holds.toArray(), dueAt)
-    if (timer === this.#ownTimer) this.#check(this.#fixed.toArray(), dueAt)
+    this.#renew(timer, timer.holds.all, dueAt)
+    if (timer === this.#ownTimer) this.#check(this.#fixed.all, dueAt)
   }
 
   #renew(timer: HoldTimer, holds: readonly Hold[], dueAt: number): void {
@@ -173,7 +175,7 @@ export class Watchdog {
   }
 
   get #all(): Hold[] {
-    const renewed = [...this.#timers.values()].flatMap(({ holds }) => holds.toArray())
+    const renewed = [...this.#timers.values()].flatMap(({ holds }) => holds.all)
     return [...renewed, ...this.#fixed]
   }
 

@@ -22,6 +22,7 @@ import { PERMITS } from '../../src/servers/permit-server.ts'
 import { READ_WRITE } from '../../src/servers/read-write-server.ts'
 import type { NameRecord, RecordStore } from '../../src/servers/record-store.ts'
 import { answerInTime } from '../../src/servers/records/answer-in-time.ts'
+import { RECORD_KINDS } from '../../src/servers/records/kinds/all.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
@@ -171,7 +172,7 @@ test('each request of each kind has the time limit that its caller gives', async
     },
   })
   const own = { clientId: 'c', label: 'c', outageMs: 1_000 }
-  const records = new RecordServer(watched, 0, CALL_MS, 'c')
+  const records = new RecordServer(watched, 0, CALL_MS, 'c', RECORD_KINDS)
   const callMs = 1_234
   const common = { owner: 'c:1', leaseMs: 1_000, callMs, token: 1, holds: 0 }
   const wait = { waits: true, isLast: true, beside: '', beganAt: 0, waitId: '', permits: 1 }

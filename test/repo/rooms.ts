@@ -11,6 +11,7 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
+const records = ['servers/records', 'servers/records/read-write', 'servers/records/semaphore']
 const folders = readdirSync(join(__dirname, '../../src/locks'))
 const kinds = folders.map((folder) => `locks/${folder}`)
 
@@ -39,8 +40,9 @@ const engineMayImport: Record<string, string[]> = {
   lease: ['owner', 'kit'],
   owner: ['kit'],
   servers: ['kit'],
-  // The protocols of all servers without scripts. `kinds.ts` lists the kinds in the other two folders.
-  'servers/records': ['servers/records/read-write', 'servers/records/semaphore', 'servers', 'kit'],
+  // The protocols of all servers without scripts.
+  'servers/records': ['servers', 'kit'],
+  'servers/records/kinds': [...records, 'servers'],
   'servers/records/read-write': ['servers/records', 'servers', 'kit'],
   'servers/records/semaphore': ['servers/records', 'servers', 'kit'],
   'servers/redis': [
@@ -105,7 +107,7 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers/records', 'servers', 'kit'],
+  'servers/memory': ['servers/records', 'servers/records/kinds', 'servers', 'kit'],
   kit: [],
   // Subscribers of facts inside a service import only the public door.
   'observe/facts': ['index'],
@@ -206,7 +208,7 @@ const toolsMayImport: Record<string, string[]> = {
     'connect-records',
     'servers',
     'servers/records',
-    'servers/records/read-write',
+    'servers/records/kinds',
     'index',
   ],
   'tools/inspection/redis': [

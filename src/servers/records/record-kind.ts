@@ -5,6 +5,9 @@ import type { KindClient } from '../server-kind.ts'
 /** Makes the requests of one kind for a client of a server that stores records. */
 export type RecordKind<R extends object> = (client: RecordClient) => R
 
+/** The kinds on servers without scripts, by name. */
+export type RecordKinds = ReadonlyMap<string, RecordKind<object>>
+
 /** A client of a server that stores records. */
 export interface RecordClient extends KindClient {
   readonly store: RecordStore
