@@ -2,7 +2,7 @@ import { refuseDetached } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
-import { BARRIER } from '../servers/records/barrier.ts'
+import { BARRIER } from '../servers/barrier-server.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface BarrierMethods {

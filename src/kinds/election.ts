@@ -3,7 +3,7 @@ import type { LeaderElection } from '../locks/leader/leader-election.ts'
 import { LeaderElections } from '../locks/leader/leader-elections.ts'
 import type { LeaderElectionOptions } from '../locks/leader/leader-options.ts'
 import type { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
-import { ELECTION } from '../servers/records/election.ts'
+import { ELECTION } from '../servers/election-channel.ts'
 import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {

@@ -3,7 +3,7 @@ import { FairLocks } from '../locks/fair/fair-locks.ts'
 import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.ts'
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
-import { FAIR } from '../servers/records/fair-requests.ts'
+import { FAIR } from '../servers/fair-server.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface FairMethods {

@@ -2,7 +2,7 @@ import { refuseDetached } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/count-down-latch.ts'
 import { Latches } from '../locks/latch/latches.ts'
-import { LATCH } from '../servers/records/latch.ts'
+import { LATCH } from '../servers/latch-server.ts'
 import { assertAlone, type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface LatchMethods {

@@ -5,7 +5,7 @@ import {
   type PermitExpirableSemaphore,
 } from '../locks/semaphore/permit-expirable-semaphore.ts'
 import { limitGiven, type PermitSemaphoreOptions } from '../locks/semaphore/permit-options.ts'
-import { PERMITS } from '../servers/records/semaphore/permit-requests.ts'
+import { PERMITS } from '../servers/permit-server.ts'
 import { type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface PermitMethods {

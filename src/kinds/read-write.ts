@@ -5,7 +5,7 @@ import { HoldfastReadWriteLock, type ReadWriteLock } from '../locks/read-write/r
 import { ReadWriteSides } from '../locks/read-write/read-write-sides.ts'
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
-import { READ_WRITE } from '../servers/records/read-write/read-write-requests.ts'
+import { READ_WRITE } from '../servers/read-write-server.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface ReadWriteMethods {

@@ -1,7 +1,7 @@
 import { refuseDetached } from '../kit/handle.ts'
 import { HoldfastSemaphore, type Semaphore } from '../locks/semaphore/semaphore.ts'
 import { Semaphores } from '../locks/semaphore/semaphores.ts'
-import { SEMAPHORE } from '../servers/records/semaphore/semaphore-requests.ts'
+import { SEMAPHORE } from '../servers/semaphore-server.ts'
 import { assertAlone, type KindDescriptor, semaphoreNeedsOneServer } from './kind.ts'
 
 export interface SemaphoreMethods {

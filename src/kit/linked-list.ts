@@ -55,6 +55,13 @@ export class LinkedList<T extends Linked<T>> {
     this.#size += 1
   }
 
+  /** Makes the item the last item. Does nothing if this list does not contain the item. */
+  moveToEnd(member: T): void {
+    if (member.list !== this || member === this.#last) return
+    this.remove(member)
+    this.add(member)
+  }
+
   remove(member: T): void {
     if (member.list !== this) return
     const { before, after } = member
@@ -66,6 +73,13 @@ export class LinkedList<T extends Linked<T>> {
     member.before = undefined
     member.after = undefined
     this.#size -= 1
+  }
+
+  /** Returns the items in their order. Much faster than a spread of this list. */
+  get all(): T[] {
+    const all: T[] = []
+    for (let member = this.#first; member !== undefined; member = member.after) all.push(member)
+    return all
   }
 
   /**

@@ -3,6 +3,9 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
+/** One turn of the event loop handles at most this many holds. */
+const MOST_HOLDS = 1_000
+
 interface ExpiringHold extends Dated {
   remainingMonotonicMs(): number
   loseIfExpired(): void
@@ -54,12 +57,18 @@ export class Alarm {
 
   #endOverdue(): void {
     this.#at = Infinity
-    const now = this.#clock.now().monotonic
+    const now = this.#clock.monotonic()
+    let handled = 0
     for (let hold = this.#deadlines.first; hold; hold = this.#deadlines.first) {
       if (hold.dueAt > now) {
         this.#set(hold.dueAt)
         return
       }
+      if (handled === MOST_HOLDS) {
+        this.#clock.nextTurn(() => this.#endOverdue())
+        return
+      }
+      handled += 1
       const leftMs = hold.remainingMonotonicMs()
       if (leftMs > 0) {
         this.#deadlines.set(hold, now + leftMs)

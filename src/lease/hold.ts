@@ -44,7 +44,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** The longest lease that a renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
   /** The leases of the acquisitions that the watchdog renews, in milliseconds. The longest is `renewMs`. */
-  readonly watched: number[] = []
+  watched: readonly number[] = []
   /** When the granted request was sent, or when the waiter got the lock without a request, on the monotonic clock. */
   beganAt: number
   /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
@@ -63,7 +63,8 @@ export class Hold extends Linked<Hold> implements Dated {
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
-  #proof: Proof
+  #sentAt: Moment
+  #validForMs: number
   #state: 'live' | 'ended' | 'lost' = 'live'
   #loss: Error | (() => Error) | undefined
   #signal: LeaseSignal | undefined
@@ -86,9 +87,9 @@ export class Hold extends Linked<Hold> implements Dated {
     this.kind = fields.kind
     this.#clock = clock
     this.#host = host
-    const { sentAt, validForMs = validityMs(fields.leaseMs) } = fields
-    this.#proof = { sentAt, validForMs }
-    this.beganAt = sentAt.monotonic
+    this.#sentAt = fields.sentAt
+    this.#validForMs = fields.validForMs ?? validityMs(fields.leaseMs)
+    this.beganAt = fields.sentAt.monotonic
   }
 
   inDoubtUntil(ms: number): void {
@@ -107,29 +108,25 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** The remaining validity in milliseconds, by the clock that has advanced more; 0 after the end. */
-  remainingMs(): number {
+  remainingMs(now = this.#clock.now()): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
-    return Math.max(0, this.#leftOf(this.#proof))
-  }
-
-  #leftOf({ sentAt, validForMs }: Proof): number {
-    return validForMs - elapsedMs(sentAt, this.#clock.now())
+    return Math.max(0, this.#validForMs - elapsedMs(this.#sentAt, now))
   }
 
   /**
    * The remaining validity in ms, by the monotonic clock alone. The result is negative if the validity is over. If
    * `remainingMs()` is much less, the clocks disagree, and the server must confirm the lease.
    */
-  remainingMonotonicMs(): number {
+  remainingMonotonicMs(now = this.#clock.monotonic()): number {
     this.#catchUp()
-    return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
+    return this.#validForMs - (now - this.#sentAt.monotonic)
   }
 
   /** The proof that counts now. It may come from the stand-in. */
   get proof(): Proof {
     this.#catchUp()
-    return this.#proof
+    return { sentAt: this.#sentAt, validForMs: this.#validForMs }
   }
 
   /** The hold that has the lock now: this hold, or the last hold after hand-overs without a request. */
@@ -138,13 +135,14 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** Records a confirmed lease of `leftMs` ms from `sentAt`. If the previous lease is over, the hold is lost. */
-  proved(leftMs: number, sentAt: Moment): void {
+  proved(leftMs: number, sentAt: Moment, now = this.#clock.now()): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
-    this.loseIfOver()
-    this.leaseMs = Math.max(this.leaseMs, leaseMs)
-    const proof = { sentAt, validForMs: validityMs(leaseMs) }
-    if (this.#leftOf(proof) <= this.remainingMs()) return
-    this.#proof = proof
+    this.loseIfOver(now.monotonic)
+    if (leaseMs > this.leaseMs) this.leaseMs = leaseMs
+    const validForMs = validityMs(leaseMs)
+    if (validForMs - elapsedMs(sentAt, now) <= this.remainingMs(now)) return
+    this.#sentAt = sentAt
+    this.#validForMs = validForMs
     const backing = this.#backing
     if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
   }
@@ -165,7 +163,7 @@ export class Hold extends Linked<Hold> implements Dated {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
     this.standAlone()
-    const { sentAt } = this.#proof
+    const sentAt = this.#sentAt
     this.#backing = { ...standIn.add(this.id, sentAt, leaseMs, limitAt), leaseMs, limitAt }
   }
 
@@ -178,10 +176,14 @@ export class Hold extends Linked<Hold> implements Dated {
   #catchUp(): void {
     const backing = this.#backing
     const sentAt = backing?.provedAt()
-    if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
-    const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
+    if (!backing || !sentAt || sentAt.monotonic <= this.#sentAt.monotonic) return
+    const validForMs = validityMs(this.upToLimit(backing.leaseMs, sentAt))
+    const now = this.#clock.now()
+    const leftMs = validForMs - elapsedMs(sentAt, now)
     // If the older lease was longer, its validity may end later. Then the older proof stays.
-    if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
+    if (leftMs <= this.#validForMs - elapsedMs(this.#sentAt, now)) return
+    this.#sentAt = sentAt
+    this.#validForMs = validForMs
   }
 
   /** The signal that the leases of this hold share. Each read of its state checks the clocks. */
@@ -197,8 +199,8 @@ export class Hold extends Linked<Hold> implements Dated {
    * Marks the hold as lost if its lease has expired by the monotonic clock. If the lease has expired only by the wall
    * clock, the next answer of the server decides.
    */
-  loseIfOver(): void {
-    if (this.live && this.remainingMonotonicMs() <= 0) this.#loseByTime()
+  loseIfOver(now = this.#clock.monotonic()): void {
+    if (this.live && this.remainingMonotonicMs(now) <= 0) this.#loseByTime()
   }
 
   loseIfExpired(): void {
@@ -243,7 +245,6 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   #loseByTime(): void {
-    const agoMs = elapsedMs(this.#proof.sentAt, this.#clock.now())
-    this.lose('expired', howItRanOut(this, this.#proof, agoMs))
+    this.lose('expired', howItRanOut(this, this.proof, elapsedMs(this.#sentAt, this.#clock.now())))
   }
 }

@@ -5,6 +5,8 @@ import { validityMs } from './validity.ts'
 
 interface Renewed<H extends Renewed<H>> extends Linked<H> {
   readonly limitAt: number
+  /** The hold that has the lock now. */
+  readonly current: H
   upToLimit(leaseMs: number, at: Moment): number
   remainingMonotonicMs(): number
 }
@@ -13,7 +15,8 @@ interface Renewed<H extends Renewed<H>> extends Linked<H> {
  * Receives the ticks, and sends the requests for the holds. The watchdog implements this interface.
  */
 interface TimerEvents<H extends Renewed<H>> {
-  tick(timer: RenewalTimer<H>): void
+  /** @param dueAt when the tick was due, on the monotonic clock */
+  tick(timer: RenewalTimer<H>, dueAt: number): void
   verify(holds: readonly H[]): void
 }
 
@@ -23,13 +26,14 @@ interface TimerEvents<H extends Renewed<H>> {
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
+  /** The holds. The hold whose last renewal is the oldest is the first. */
   readonly holds = new LinkedList<H>()
   /** Checks holds again soon if the last request for them failed. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: TimerEvents<H>
-  /** How late the current tick is, in milliseconds; 0 between ticks. */
-  lateMs = 0
+  /** The number of rounds. Each round renews all holds. A new round replaces the unsent rest of the previous round. */
+  round = 0
   #ticks: Timer | undefined
   #dueAt = 0
 
@@ -47,14 +51,19 @@ export class RenewalTimer<H extends Renewed<H>> {
    * the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
-    const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
-    const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
+    const whole: H[] = []
+    const nearLimit: H[] = []
+    for (const { current: hold } of some) {
+      if (!this.holds.has(hold)) continue
+      if (hold.limitAt - now.monotonic < this.leaseMs) nearLimit.push(hold)
+      else whole.push(hold)
+    }
     // A lease is longer than its validity by this margin. So the current lease lasts until the
     // limit if the remaining validity plus the margin is at least the time until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
-    yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
-    for (const hold of holds.filter(isNear)) {
+    yield [whole, this.leaseMs]
+    for (const hold of nearLimit) {
       const leaseMs = hold.upToLimit(this.leaseMs, now)
       yield [[hold], leaseMs - hold.remainingMonotonicMs() > marginMs ? leaseMs : 0]
     }
@@ -67,11 +76,9 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   #tick(): void {
-    const now = this.#clock.monotonic()
-    this.lateMs = Math.max(0, now - this.#dueAt)
-    this.#dueAt = now + this.leaseMs / 3
-    this.#host.tick(this)
-    this.lateMs = 0
+    const dueAt = this.#dueAt
+    this.#dueAt = this.#clock.monotonic() + this.leaseMs / 3
+    this.#host.tick(this, dueAt)
   }
 
   stop(): void {

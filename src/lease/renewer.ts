@@ -13,7 +13,7 @@ export interface Renewer<H> {
    * Splits the holds into groups. The watchdog sends at least one request for each group, so a slow
    * server does not delay the requests to another server.
    */
-  groups(holds: readonly H[]): H[][]
+  groups(holds: readonly H[]): (readonly H[])[]
   /**
    * Returns one answer for each hold, in the order of the holds. A `leaseMs` of 0 only checks the
    * holds. The promise never rejects, and resolves within `timeoutMs` milliseconds.

@@ -1,24 +1,16 @@
 import type { Clock, Moment, Timer } from '../kit/clock.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { type LockObserver, UNOBSERVED } from '../lock-observer.ts'
 import { Alarm } from './alarm.ts'
 import { ClockWatch, DISAGREEMENT_MS } from './clock-watch.ts'
 import type { Hold } from './hold.ts'
 import { isAtLimit } from './loss.ts'
+import { type RenewalEvents, RenewalRequests } from './renewal-requests.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 import type { StandIn } from './stand-in.ts'
 
 type HoldTimer = RenewalTimer<Hold>
-
-interface WatchdogEvents extends Pick<LockObserver, 'renewing'> {
-  renewed(holds: number): void
-  late(hold: Hold, cause: Error): void
-}
-
-/** The largest number of leases in one request. */
-const CHUNK = 500
 
 /**
  * If a lease has expired only by the wall clock, the watchdog waits this many milliseconds for the server's
@@ -34,9 +26,8 @@ const ANSWER_MS = 250
  * process alive.
  */
 export class Watchdog {
-  readonly #renewer: Renewer<Hold>
+  readonly #requests: RenewalRequests<Hold>
   readonly #clock: Clock
-  readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
   /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` contains this timer too. */
   readonly #ownTimer: HoldTimer
@@ -46,17 +37,17 @@ export class Watchdog {
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
   #distrust: Timer | undefined
+  readonly #isFixed = (hold: Hold) => this.#fixed.has(hold)
 
   constructor(
     renewer: Renewer<Hold>,
     leaseMs: number,
     clock: Clock,
-    events: WatchdogEvents,
+    events: RenewalEvents<Hold>,
     standIn?: StandIn,
   ) {
-    this.#renewer = renewer
+    this.#requests = new RenewalRequests(renewer, clock, events)
     this.#clock = clock
-    this.#events = events
     this.#standIn = standIn
     this.#ownTimer = this.#timerOf(leaseMs)
     this.#alarm = new Alarm(clock)
@@ -121,16 +112,23 @@ export class Watchdog {
    * have lost its data. Also called when the clocks disagree.
    */
   verifyAll(): void {
-    this.verify(this.#all)
+    const now = this.#clock.monotonic()
+    for (const timer of this.#timers.values()) this.#addRound(timer, now)
+    this.#requests.send()
   }
 
   /** Renews or checks these holds now. Does nothing for holds that the watchdog does not track. */
   verify(holds: readonly Hold[]): void {
+    const now = this.#clock.monotonic()
     for (const timer of this.#timers.values()) {
-      for (const [some, leaseMs] of timer.wants(holds)) this.#renew(timer, some, leaseMs)
+      this.#renew(
+        timer,
+        holds.filter(({ current }) => timer.holds.has(current)),
+        now,
+      )
     }
-    const isFixed = (hold: Hold) => this.#fixed.has(hold)
-    this.#renew(this.#ownTimer, holds.filter(isFixed), 0)
+    this.#check(holds.filter(this.#isFixed), now)
+    this.#requests.send()
   }
 
   untrackAll(): void {
@@ -138,13 +136,31 @@ export class Watchdog {
     this.#stopIfIdle()
   }
 
+  tick(timer: HoldTimer, dueAt: number): void {
+    this.#stopIfIdle()
+    if (timer !== this.#ownTimer && timer.holds.size === 0) {
+      this.#forget(timer)
+      return
+    }
+    this.#addRound(timer, dueAt)
+    this.#requests.send()
+  }
+
   // The watchdog also checks fixed leases, because they can end early. For example, an operator may delete the key, or
   // the server's clock may jump. A fixed lease that is shorter than a tick usually ends before any check.
-  tick(timer: HoldTimer): void {
-    this.#stopIfIdle()
-    if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
-    else if (timer.holds.size > 0) this.verify([...timer.holds])
-    else this.#forget(timer)
+  #addRound(timer: HoldTimer, dueAt: number): void {
+    timer.round += 1
+    this.#renew(timer, timer.holds.all, dueAt)
+    if (timer === this.#ownTimer) this.#check(this.#fixed.all, dueAt)
+  }
+
+  #renew(timer: HoldTimer, holds: readonly Hold[], dueAt: number): void {
+    this.#requests.add(timer, holds, (some) => timer.wants(some), dueAt)
+  }
+
+  #check(holds: readonly Hold[], dueAt: number): void {
+    const wants = (some: readonly Hold[]) => [[some.filter(this.#isFixed), 0]] as const
+    this.#requests.add(this.#ownTimer, holds, wants, dueAt)
   }
 
   #forget(timer: HoldTimer): void {
@@ -159,7 +175,8 @@ export class Watchdog {
   }
 
   get #all(): Hold[] {
-    return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
+    const renewed = [...this.#timers.values()].flatMap(({ holds }) => holds.all)
+    return [...renewed, ...this.#fixed]
   }
 
   // Stops all timers if there is no hold. The release of the last hold does not call this method. So a series of short
@@ -195,48 +212,5 @@ export class Watchdog {
     if (nextMs === Infinity) return
     const ms = Math.min(Math.max(nextMs, 1), LONGEST_TIMER_MS)
     this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
-  }
-
-  #renew(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): void {
-    for (const group of this.#renewer.groups(holds)) {
-      for (let from = 0; from < group.length; from += CHUNK) {
-        void this.#renewChunk(timer, group.slice(from, from + CHUNK), leaseMs)
-      }
-    }
-  }
-
-  async #renewChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
-    const sentAt = this.#clock.now()
-    const { length } = holds
-    const observation = leaseMs > 0 ? this.#events.renewing(length, timer.lateMs) : UNOBSERVED
-    const asking = this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
-    observation.started()
-    const answers = await asking
-    const unknown: Hold[] = []
-    let renewed = 0
-    let gone = 0
-    let failure: Error | undefined
-    for (const [i, asked] of holds.entries()) {
-      const answer = answers[i]
-      const hold = asked.current
-      if (answer === undefined || !hold.live) continue
-      if (answer.kind === 'lost') {
-        gone += 1
-        hold.loseGone()
-      } else if (answer.kind === 'unknown') {
-        failure ??= answer.cause
-        unknown.push(hold)
-        this.#events.late(hold, answer.cause)
-        // If the lease has expired by the wall clock alone, only an answer of the server could confirm the lease. The
-        // request failed, so the hold is lost now.
-        hold.loseIfExpired()
-      } else {
-        hold.proved(answer.leaseMs, sentAt)
-        if (answer.kind === 'renewed') renewed += 1
-      }
-    }
-    if (renewed > 0) this.#events.renewed(renewed)
-    if (unknown.length > 0) timer.unheard.add(unknown)
-    observation.ended(renewed, gone, failure)
   }
 }

@@ -158,7 +158,8 @@ export class Holds extends HoldSet {
   watch(hold: Hold, request: AcquireRequest, sentAt = hold.beganAt): void {
     if (!request.watched || !hold.live) return
     if (hold.renewMs === 0) hold.limit(request.maxHoldMs, sentAt)
-    hold.watched.push(request.leaseMs)
+    // An array that grows would reserve memory for 17 numbers in each hold.
+    hold.watched = [...hold.watched, request.leaseMs]
     this.#renewTo(hold, Math.max(hold.renewMs, request.leaseMs))
   }
 
@@ -169,8 +170,9 @@ export class Holds extends HoldSet {
    * @param leaseMs the renewed lease of this acquisition, in milliseconds
    */
   unwatch(hold: Hold, leaseMs: number): void {
+    const last = hold.watched.lastIndexOf(leaseMs)
+    hold.watched = hold.watched.filter((_, i) => i !== last)
     const { watched } = hold
-    watched.splice(watched.lastIndexOf(leaseMs), 1)
     if (!watched.includes(hold.renewMs)) this.#renewTo(hold, Math.max(0, ...watched))
   }
 

@@ -76,18 +76,33 @@ export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
 }
 
 /**
- * Returns the lease of a hold for a renewal. A quorum reads `holds` and `isHeld` only to give the
- * hold to a master that does not have it.
+ * The lease of a hold, for a renewal. A quorum reads `holds` and `isHeld` only to give the hold to a
+ * master that does not have it.
  */
-export function toRenew(hold: Hold): LeaseToRenew {
-  return {
-    ...hold.id,
-    get holds() {
-      return hold.current.count
-    },
-    token: hold.lastToken,
-    isHeld: () => hold.current.live,
+class LeaseOfHold implements LeaseToRenew {
+  readonly rawName: string
+  readonly wireOwner: string
+  readonly token: number
+  readonly #hold: Hold
+
+  constructor(hold: Hold) {
+    this.rawName = hold.id.rawName
+    this.wireOwner = hold.id.wireOwner
+    this.token = hold.lastToken
+    this.#hold = hold
   }
+
+  get holds(): number {
+    return this.#hold.current.count
+  }
+
+  isHeld(): boolean {
+    return this.#hold.current.live
+  }
+}
+
+export function toRenew(hold: Hold): LeaseToRenew {
+  return new LeaseOfHold(hold)
 }
 
 /**

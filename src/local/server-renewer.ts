@@ -15,7 +15,7 @@ export class ServerRenewer implements Renewer<Hold> {
     this.#server = server
   }
 
-  groups(holds: readonly Hold[]): Hold[][] {
+  groups(holds: readonly Hold[]): (readonly Hold[])[] {
     const together = new Map<Renewal, Hold[]>()
     for (const hold of holds) {
       const renewal = renewalOf(hold, this.#server)
@@ -23,10 +23,7 @@ export class ServerRenewer implements Renewer<Hold> {
       if (others === undefined) together.set(renewal, [hold])
       else others.push(hold)
     }
-    return [...together].flatMap(([renewal, some]) => {
-      const groups = renewal.groups(some.map((hold) => hold.id))
-      return groups.map((indices) => indices.map((i) => some[i] as Hold))
-    })
+    return [...together].flatMap(([renewal, some]) => groupsOf(renewal, some))
   }
 
   /** @param holds holds of one group that `groups` returned */
@@ -39,10 +36,17 @@ export class ServerRenewer implements Renewer<Hold> {
     if (first === undefined) return []
     const renewal = renewalOf(first, this.#server)
     const remaining = await renewal.renew(holds.map(toRenew), leaseMs, timeoutMs)
+    const kind = leaseMs > 0 ? 'renewed' : 'held'
     return remaining.map((one): RenewalAnswer => {
       if (one === 'gone') return { kind: 'lost' }
       if (typeof one !== 'number') return { kind: 'unknown', cause: one }
-      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: provedMs(one) }
+      return { kind, leaseMs: provedMs(one) }
     })
   }
+}
+
+function groupsOf(renewal: Renewal, holds: readonly Hold[]): (readonly Hold[])[] {
+  const groups = renewal.groups(holds.map((hold) => hold.id))
+  if (groups.length === 1) return [holds]
+  return groups.map((indices) => indices.map((i) => holds[i] as Hold))
 }

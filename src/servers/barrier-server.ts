@@ -1,3 +1,4 @@
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -49,3 +50,5 @@ export interface BarrierFacts {
    */
   readonly round: number | null
 }
+
+export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = { name: 'barrier' }

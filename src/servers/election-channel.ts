@@ -1,3 +1,4 @@
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /** Announces the new leaders of one election to all clients that listen. */
@@ -7,3 +8,5 @@ export interface ElectionChannel {
   /** Calls `onChange` at each announcement, and when this client may have missed announcements. */
   listen(onChange: () => void): Subscription
 }
+
+export const ELECTION: ServerKind<(rawName: string) => ElectionChannel> = { name: 'election' }

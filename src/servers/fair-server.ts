@@ -2,6 +2,7 @@ import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
 import type { Remaining } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { LoweredHold } from './requests.ts'
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -99,3 +100,5 @@ export interface LocalPlaces {
   /** Called when the heartbeat is sent. Returns the owners that wait at that moment. */
   places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
 }
+
+export const FAIR: ServerKind<FairServer> = { name: 'fair' }

@@ -1,5 +1,6 @@
 import type { LatchFacts } from './answers.ts'
 import type { OnceRequest } from './once-request.ts'
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -50,3 +51,5 @@ export interface LatchState {
 }
 
 export const OPEN: LatchState = { count: 0, round: null }
+
+export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = { name: 'latch' }

@@ -1,6 +1,7 @@
 import type { WaitingForPermits } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
 import type { Renewal } from './renewal.ts'
+import type { ServerKind } from './server-kind.ts'
 
 /** The semaphores with leases, as one client uses them. All permits of one hold share one lease. */
 export interface PermitServer extends Renewal {
@@ -110,3 +111,5 @@ export interface AcquiredPermit {
    */
   readonly ttlMs: number | null
 }
+
+export const PERMITS: ServerKind<PermitServer> = { name: 'permits' }

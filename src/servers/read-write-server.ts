@@ -11,6 +11,7 @@ import type { LockSide } from './owner-id.ts'
 import type { Renewal } from './renewal.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /** The read-write locks, as one client uses them. Each lease belongs to a reader or a writer. */
@@ -79,3 +80,5 @@ export interface WaitingAttempt extends Attempt {
    */
   readonly isLast: boolean
 }
+
+export const READ_WRITE: ServerKind<ReadWriteServer> = { name: 'read-write' }

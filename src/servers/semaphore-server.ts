@@ -1,5 +1,6 @@
 import type { SemaphoreFacts } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
+import type { ServerKind } from './server-kind.ts'
 
 /**
  * For how long the client tries to give back permits that it does not use, in milliseconds. After
@@ -55,3 +56,5 @@ export interface SemaphoreChange {
   /** How long after `set` the semaphore lives, in milliseconds; 0 means forever. */
   readonly ttlMs: number
 }
+
+export const SEMAPHORE: ServerKind<SemaphoreServer> = { name: 'semaphore' }

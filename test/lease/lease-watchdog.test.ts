@@ -264,6 +264,17 @@ test('each of many holds ends at its own time, whatever was released or extended
   }
 })
 
+test('thousands of holds that end at the same time do not block the event loop', async () => {
+  for (let i = 0; i < 2_500; i += 1) newHold(1_000)
+  clock.stopTurns()
+  await clock.pass(1_000)
+  expect(lost).toHaveLength(1_000)
+  clock.turn()
+  expect(lost).toHaveLength(2_000)
+  clock.turn()
+  expect(lost).toHaveLength(2_500)
+})
+
 describe('a release', () => {
   test.each<[string, RenewalAnswer]>([
     ['renewed', RENEWED],
@@ -308,21 +319,93 @@ describe('a release', () => {
 })
 
 describe('many holds', () => {
+  const newMany = (count: number) => Array.from({ length: count }, () => newWatched())
+  const sizes = () => renewer.asked.map(({ holds }) => holds.length)
+
   test('are renewed in requests of at most 500 holds, even when other requests fail', async () => {
-    const holds = Array.from({ length: 1_201 }, newWatched)
+    const holds = newMany(1_201)
+    clock.stopTurns()
     renewer.answer = ({ holds: some }) => {
       if (some.includes(holds[0] as Hold)) return new Promise(() => {})
       if (some.includes(holds[600] as Hold)) return some.map(() => UNKNOWN)
       return some.map(() => RENEWED)
     }
     await clock.pass(THIRD_MS)
-    expect(renewer.asked.map((asked) => asked.holds.length)).toEqual([500, 500, 201])
+    expect(sizes()).toEqual([500])
+    clock.turn()
+    expect(sizes()).toEqual([500, 500])
+    clock.startTurns()
+    await clock.pass(0)
+    expect(sizes()).toEqual([500, 500, 201])
     expect(renewed).toBe(201)
     expect(holds[1_200]?.remainingMs()).toBeCloseTo(VALID_MS)
     expect(late).toHaveLength(500)
     await clock.pass(VALID_MS - THIRD_MS + 1)
     expect(lost).toHaveLength(1_000)
     expect(holds[1_200]?.live).toBe(true)
+  })
+
+  test('whose requests wait for a turn get a request only if they still have the lock', async () => {
+    const holds = newMany(1_000)
+    const [released, passedOn] = [holds[600] as Hold, holds[700] as Hold]
+    clock.stopTurns()
+    await clock.pass(THIRD_MS)
+    release(released)
+    passedOn.heir = newWatched()
+    release(passedOn)
+    clock.turn()
+    expect(sizes()).toEqual([500, 499])
+    const isSent = (hold?: Hold) => renewer.last?.holds.some((one) => one === hold)
+    expect([passedOn.heir, passedOn, released].map(isSent)).toEqual([true, false, false])
+  })
+
+  test('are renewed first if their last renewal failed', async () => {
+    const holds = newMany(501)
+    const failing = holds[500] as Hold
+    renewer.answer = ({ holds: some }) => some.map((hold) => (hold === failing ? UNKNOWN : RENEWED))
+    await clock.pass(2 * THIRD_MS - 1)
+    clock.stopTurns()
+    const before = renewer.asked.length
+    await clock.pass(1)
+    expect(sizes().slice(before)).toEqual([500])
+    expect(renewer.last?.holds[0] === failing).toBe(true)
+  })
+
+  test('that still wait for their request at the next tick come first in the new round', async () => {
+    const holds = newMany(1_000)
+    clock.stopTurns()
+    await clock.pass(THIRD_MS)
+    await clock.pass(THIRD_MS)
+    expect(sizes()).toEqual([500])
+    const firstOfLast = () => holds.indexOf(renewer.last?.holds[0] as Hold)
+    clock.turn()
+    expect(firstOfLast()).toBe(500)
+    clock.turn()
+    expect(firstOfLast()).toBe(0)
+    clock.turn()
+    expect(sizes()).toEqual([500, 500, 500])
+  })
+
+  test('get no lease beyond their limit, even if their request waits', async () => {
+    const limited = newMany(501)[500] as Hold
+    limited.limit(14_000, clock.monotonic())
+    clock.stopTurns()
+    await clock.pass(THIRD_MS)
+    clock.block(THIRD_MS)
+    clock.turn()
+    expect(renewer.last?.holds[0] === limited).toBe(true)
+    expect(renewer.last?.leaseMs).toBe(14_000 - 2 * THIRD_MS)
+  })
+
+  test('with a short lease do not wait until all holds with a long lease are renewed', async () => {
+    newMany(2_000)
+    const short = newWatched(LEASE_MS / 3)
+    await clock.pass(THIRD_MS - 1)
+    clock.stopTurns()
+    const before = renewer.asked.length
+    await clock.pass(1)
+    clock.turn()
+    expect(renewer.asked.slice(before).some(({ holds }) => holds[0] === short)).toBe(true)
   })
 
   test('on several nodes or slots do not wait for each other', async () => {

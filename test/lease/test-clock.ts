@@ -5,9 +5,10 @@ export class TestClock implements Clock {
   readonly after = systemClock.after
   readonly every = systemClock.every
   readonly clear = systemClock.clear
-  readonly nextTurn = systemClock.nextTurn
   #monotonic = 0
   #wall = 0
+  /** What waits for `turn()`; undefined while turns come by themselves. */
+  #turns: (() => void)[] | undefined
 
   now(): Moment {
     return { monotonic: this.monotonic(), wall: Date.now() + this.#wall }
@@ -15,6 +16,30 @@ export class TestClock implements Clock {
 
   monotonic(): number {
     return performance.now() + this.#monotonic
+  }
+
+  nextTurn(work: () => void): void {
+    if (this.#turns === undefined) systemClock.nextTurn(work)
+    else this.#turns.push(work)
+  }
+
+  /** From now on, each further turn of the event loop begins with `turn()`. */
+  stopTurns(): void {
+    this.#turns = []
+  }
+
+  turn(): void {
+    const works = this.#turns ?? []
+    this.#turns = []
+    for (const work of works) work()
+  }
+
+  /** From now on, turns come by themselves again. */
+  startTurns(): void {
+    this.turn()
+    const works = this.#turns ?? []
+    this.#turns = undefined
+    for (const work of works) systemClock.nextTurn(work)
   }
 
   /** A person or NTP sets the wall clock. */

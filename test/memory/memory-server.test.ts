@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidArgumentError } from '../../src/index.ts'
+import { FAIR } from '../../src/servers/fair-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { createMemoryServer, type MemoryClientOptions } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { requestsOfKind } from '../support/kinds.ts'

@@ -216,12 +216,11 @@ describe('holdfast/opentelemetry', () => {
     )
   })
 
-  test('the library loads neither holdfast/opentelemetry, nor the tools, nor their peers', () => {
+  test('the library loads neither holdfast/opentelemetry, nor the tools, nor their peers, nor servers without scripts', () => {
     const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'core.js'))
     expect(loaded.length).toBeGreaterThan(50)
-    expect(
-      loaded.filter((file) => /tools|\/observe\/|@opentelemetry|prom-client/.test(file)),
-    ).toEqual([])
+    const unused = /tools|\/observe\/|\/servers\/(records|memory)\/|@opentelemetry|prom-client/
+    expect(loaded.filter((file) => unused.test(file))).toEqual([])
   })
 })
 

@@ -9,23 +9,24 @@ import type {
   ReenterAnswer,
   Released,
 } from '../../src/servers/answers.ts'
+import { BARRIER } from '../../src/servers/barrier-server.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
+import { ELECTION } from '../../src/servers/election-channel.ts'
+import { FAIR } from '../../src/servers/fair-server.ts'
+import { LATCH } from '../../src/servers/latch-server.ts'
 import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
 import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
+import { PERMITS } from '../../src/servers/permit-server.ts'
+import { READ_WRITE } from '../../src/servers/read-write-server.ts'
 import type { NameRecord, RecordStore } from '../../src/servers/record-store.ts'
 import { answerInTime } from '../../src/servers/records/answer-in-time.ts'
-import { BARRIER } from '../../src/servers/records/barrier.ts'
-import { ELECTION } from '../../src/servers/records/election.ts'
-import { FAIR } from '../../src/servers/records/fair-requests.ts'
-import { LATCH } from '../../src/servers/records/latch.ts'
-import { READ_WRITE } from '../../src/servers/records/read-write/read-write-requests.ts'
+import { RECORD_KINDS } from '../../src/servers/records/kinds/all.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
-import { PERMITS } from '../../src/servers/records/semaphore/permit-requests.ts'
-import { SEMAPHORE } from '../../src/servers/records/semaphore/semaphore-requests.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
+import { SEMAPHORE } from '../../src/servers/semaphore-server.ts'
 import {
   DistantStore,
   network,
@@ -171,7 +172,7 @@ test('each request of each kind has the time limit that its caller gives', async
     },
   })
   const own = { clientId: 'c', label: 'c', outageMs: 1_000 }
-  const records = new RecordServer(watched, 0, CALL_MS, 'c')
+  const records = new RecordServer(watched, 0, CALL_MS, 'c', RECORD_KINDS)
   const callMs = 1_234
   const common = { owner: 'c:1', leaseMs: 1_000, callMs, token: 1, holds: 0 }
   const wait = { waits: true, isLast: true, beside: '', beganAt: 0, waitId: '', permits: 1 }

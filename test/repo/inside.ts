@@ -65,6 +65,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'lease/holds.test.ts': 'unit',
   'lease/lease-watchdog.test.ts': 'unit',
   'lease/longest-hold.test.ts': 'unit',
+  'lease/renewal-queue.test.ts': 'unit',
   'lease/renewal-worker.test.ts': 'spy',
   'lease/test-clock.ts': 'unit',
   'local/emit.test.ts': 'unit',

@@ -124,6 +124,21 @@ test('the page of the architecture has a line for each folder', () => {
   expect(lines.sort()).toEqual(folders.sort())
 })
 
+test('the client of Redis loads no protocol of servers without scripts', () => {
+  const loaded = new Set<string>()
+  const load = (file: string): void => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { from, to, typeOnly } of imports) {
+      if (from === file && !typeOnly && files.has(to)) load(to)
+    }
+  }
+  load('index.ts')
+  expect(loaded).toContain('servers/redis/redis-server.ts')
+  const unused = [...loaded].filter((file) => /^servers\/(records|memory)\//.test(file))
+  expect(unused).toEqual([])
+})
+
 test('every relative import names a file that exists', () => {
   const dangling = imports.filter(({ to }) => to.endsWith('.ts') && !files.has(to))
   expect(dangling).toEqual([])

@@ -24,7 +24,7 @@ const engineMayImport: Record<string, string[]> = {
   holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'connect', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
-  kinds: [...kinds, ...engine, ...records],
+  kinds: [...kinds, ...engine],
   connect: ['local', 'servers', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
@@ -42,6 +42,7 @@ const engineMayImport: Record<string, string[]> = {
   servers: ['kit'],
   // The protocols of all servers without scripts.
   'servers/records': ['servers', 'kit'],
+  'servers/records/kinds': [...records, 'servers'],
   'servers/records/read-write': ['servers/records', 'servers', 'kit'],
   'servers/records/semaphore': ['servers/records', 'servers', 'kit'],
   'servers/redis': [
@@ -106,7 +107,7 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers/records', 'servers', 'kit'],
+  'servers/memory': ['servers/records', 'servers/records/kinds', 'servers', 'kit'],
   kit: [],
   // Subscribers of facts inside a service import only the public door.
   'observe/facts': ['index'],
@@ -207,7 +208,7 @@ const toolsMayImport: Record<string, string[]> = {
     'connect-records',
     'servers',
     'servers/records',
-    'servers/records/read-write',
+    'servers/records/kinds',
     'index',
   ],
   'tools/inspection/redis': [

@@ -1,7 +1,7 @@
-import { SEMAPHORE } from '../../src/servers/records/semaphore/semaphore-requests.ts'
 import { kindKey, requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore/semaphore-commands.ts'
+import { SEMAPHORE } from '../../src/servers/semaphore-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { sharedServer } from '../support/redis-server.ts'

@@ -5,6 +5,7 @@ import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { Changed, NameRecord, ServerMoment } from '../../src/servers/record-store.ts'
 import { answerInTime, type CallOutcome } from '../../src/servers/records/answer-in-time.ts'
+import { RECORD_KINDS } from '../../src/servers/records/kinds/all.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 
 type Change<T> = (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>
@@ -130,7 +131,13 @@ export function newDistantClient(
 ): Holdfast {
   const connect = connectToRecords(
     ({ counterTtlMs, label }, events) =>
-      new RecordServer(new DistantStore(server, events), counterTtlMs, CALL_MS, label),
+      new RecordServer(
+        new DistantStore(server, events),
+        counterTtlMs,
+        CALL_MS,
+        label,
+        RECORD_KINDS,
+      ),
   )
   return new Holdfast(options, connect)
 }

@@ -1,4 +1,5 @@
 import type { OutageListener } from '../outage.ts'
+import { RECORD_KINDS } from '../records/kinds/all.ts'
 import { RecordServer } from '../records/record-server.ts'
 import { MemoryRecordStore } from './memory-record-store.ts'
 import type { MemoryLockServer } from './memory-server.ts'
@@ -8,7 +9,7 @@ export class MemoryConnection extends RecordServer<MemoryRecordStore> {
   /** @param label the label of the client, for messages on diagnostics channels */
   constructor(server: MemoryLockServer, counterMs: number, label = '', onOutage?: OutageListener) {
     // `0` is the time limit of background requests, because a server in memory needs no limit.
-    super(new MemoryRecordStore(server, onOutage), counterMs, 0, label)
+    super(new MemoryRecordStore(server, onOutage), counterMs, 0, label, RECORD_KINDS)
   }
 
   get server(): MemoryLockServer {

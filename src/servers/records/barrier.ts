@@ -1,8 +1,8 @@
 import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
 import { WHAT_HAS_IT } from '../name-conflict.ts'
-import type { ServerKind } from '../server-kind.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
 import { isEmpty, sizeOf } from './plain-data.ts'
+import type { RecordKind } from './record-kind.ts'
 import {
   expireResults,
   forgetResults,
@@ -92,21 +92,18 @@ function storeOutcome(record: OpenRecord, id: string, outcome: 'left' | 'passed'
 
 const channelOf = (rawName: string) => `barrier ${rawName}`
 
-export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
-  name: 'barrier',
-  onRecords({ store }) {
-    return (rawName) => {
-      const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
-        changeRecord(store, rawName, callMs, verb)
-      return {
-        arrive: (arrival, callMs) => change(callMs, (record) => arrive(record, arrival)),
-        withdraw: (id, callMs) => change(callMs, (record) => withdraw(record, id)),
-        inspect: (callMs) => change(callMs, inspect),
-        listen: (onEnded) =>
-          store.listen(channelOf(rawName), (message) =>
-            onEnded(message === undefined ? undefined : Number(message)),
-          ),
-      }
+export const recordBarrier: RecordKind<(rawName: string) => RemoteBarrier> =
+  ({ store }) =>
+  (rawName) => {
+    const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
+      changeRecord(store, rawName, callMs, verb)
+    return {
+      arrive: (arrival, callMs) => change(callMs, (record) => arrive(record, arrival)),
+      withdraw: (id, callMs) => change(callMs, (record) => withdraw(record, id)),
+      inspect: (callMs) => change(callMs, inspect),
+      listen: (onEnded) =>
+        store.listen(channelOf(rawName), (message) =>
+          onEnded(message === undefined ? undefined : Number(message)),
+        ),
     }
-  },
-}
+  }

@@ -8,12 +8,12 @@ import type {
 } from '../fair-server.ts'
 import type { Remaining } from '../remaining.ts'
 import { replyWith } from '../reply.ts'
-import type { RecordClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireInTurn, beatOnce, endFairHold } from './fair.ts'
 import { grantChannel, type WaitingProcess } from './fair-grants.ts'
 import { renewLock } from './lock.ts'
 import { changeRecord, changeRecords } from './open-record.ts'
+import type { RecordClient, RecordKind } from './record-kind.ts'
 
 class RecordFairServer implements FairServer {
   readonly #client: RecordClient
@@ -89,7 +89,4 @@ class RecordFairServer implements FairServer {
   }
 }
 
-export const FAIR: ServerKind<FairServer> = {
-  name: 'fair',
-  onRecords: (client) => new RecordFairServer(client),
-}
+export const recordFair: RecordKind<FairServer> = (client) => new RecordFairServer(client)

@@ -4,8 +4,8 @@ import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
 import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { OnceRequest } from '../once-request.ts'
 import { FOREVER } from '../record-store.ts'
-import type { ServerKind } from '../server-kind.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
+import type { RecordKind } from './record-kind.ts'
 import {
   expireResults,
   newResults,
@@ -144,32 +144,29 @@ function isOfOtherRound(record: OpenRecord, { request, round }: OnceInRound): bo
 
 const channelOf = (rawName: string) => `latch ${rawName}`
 
-export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = {
-  name: 'latch',
-  onRecords({ store }) {
-    return (rawName) => {
-      const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
-        changeRecord(store, rawName, callMs, verb)
-      const once = async <T>(
-        request: OnceRequest,
-        callMs: number,
-        verb: (record: OpenRecord) => T,
-      ) => {
-        const isInTime = request.startCopy(store.clock.monotonic())
-        if (!isInTime) throw new CallFailure('unknown', TOO_LATE, undefined, true)
-        return change(callMs, verb)
-      }
-      return {
-        trySetCount: (count, request, callMs) =>
-          once(request, callMs, (record) => trySetCount(record, count, request)),
-        countDown: (request, callMs, round) =>
-          once(request, callMs, (record) => countDown(record, { request, round })),
-        delete: (request, callMs, round) =>
-          once(request, callMs, (record) => deleteCount(record, { request, round })),
-        read: (callMs) => change(callMs, read),
-        inspect: (callMs) => change(callMs, inspect),
-        listen: (onWake) => store.listen(channelOf(rawName), () => onWake()),
-      }
+export const recordLatch: RecordKind<(rawName: string) => RemoteLatch> =
+  ({ store }) =>
+  (rawName) => {
+    const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
+      changeRecord(store, rawName, callMs, verb)
+    const once = async <T>(
+      request: OnceRequest,
+      callMs: number,
+      verb: (record: OpenRecord) => T,
+    ) => {
+      const isInTime = request.startCopy(store.clock.monotonic())
+      if (!isInTime) throw new CallFailure('unknown', TOO_LATE, undefined, true)
+      return change(callMs, verb)
     }
-  },
-}
+    return {
+      trySetCount: (count, request, callMs) =>
+        once(request, callMs, (record) => trySetCount(record, count, request)),
+      countDown: (request, callMs, round) =>
+        once(request, callMs, (record) => countDown(record, { request, round })),
+      delete: (request, callMs, round) =>
+        once(request, callMs, (record) => deleteCount(record, { request, round })),
+      read: (callMs) => change(callMs, read),
+      inspect: (callMs) => change(callMs, inspect),
+      listen: (onWake) => store.listen(channelOf(rawName), () => onWake()),
+    }
+  }

@@ -12,6 +12,7 @@ import { acquireAll } from './acquire-all.ts'
 import { renewLock } from './lock.ts'
 import { RecordLock } from './lock-requests.ts'
 import { changeRecords } from './open-record.ts'
+import type { RecordKinds } from './record-kind.ts'
 import { RecordPresence } from './record-presence.ts'
 import { oneGroup, renewRecords } from './renew-records.ts'
 
@@ -30,6 +31,7 @@ export class RecordServer<S extends RecordStore> implements LockServer {
   readonly pendingReleases: PendingReleases
   readonly requests: RequestChannel
   readonly address?: string
+  readonly #kinds: RecordKinds
   #presence: Presence | undefined
   /** The functions that this client runs for the kinds when it closes. */
   readonly #closings: (() => Promise<void>)[] = []
@@ -37,11 +39,13 @@ export class RecordServer<S extends RecordStore> implements LockServer {
   /**
    * @param callMs how long a request in the background may take, in milliseconds
    * @param label the label of the client, for messages on diagnostics channels
+   * @param kinds the list of all kinds in the folder `kinds`
    */
-  constructor(store: S, counterMs: number, callMs: number, label: string) {
+  constructor(store: S, counterMs: number, callMs: number, label: string, kinds: RecordKinds) {
     this.store = store
     this.counterMs = counterMs
     this.callMs = callMs
+    this.#kinds = kinds
     if (store.address !== undefined) this.address = store.address
     this.pendingReleases = new PendingReleases(callMs, label, store.clock)
     this.requests = {
@@ -59,10 +63,11 @@ export class RecordServer<S extends RecordStore> implements LockServer {
     return new RecordLock(this, rawName)
   }
 
-  kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
+  kind<R extends object>({ name }: ServerKind<R>, client: KindClient): R {
     const { store, counterMs, callMs, pendingReleases } = this
     const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
-    return kind.onRecords({ ...client, store, counterMs, callMs, pendingReleases, beforeClose })
+    const terms = { store, counterMs, callMs, pendingReleases, beforeClose }
+    return this.#kinds.get(name)?.({ ...client, ...terms }) as R
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {

@@ -3,10 +3,11 @@ import { Holdfast } from '../../../src/index.ts'
 import { CallFailure } from '../../../src/servers/call-failure.ts'
 import { NameConflict } from '../../../src/servers/name-conflict.ts'
 import { readClientInfo } from '../../../src/servers/presence.ts'
+import { READ_WRITE } from '../../../src/servers/read-write-server.ts'
 import type { RecordStore } from '../../../src/servers/record-store.ts'
 import { lastToken } from '../../../src/servers/records/counter.ts'
+import { RECORD_KINDS } from '../../../src/servers/records/kinds/all.ts'
 import { changeRecord, type OpenRecord } from '../../../src/servers/records/open-record.ts'
-import { READ_WRITE } from '../../../src/servers/records/read-write/read-write-requests.ts'
 import { ABOUT, WAITS } from '../../../src/servers/records/record-presence.ts'
 import { RecordServer } from '../../../src/servers/records/record-server.ts'
 import { type RowKind, viewOf } from '../../kinds/all.ts'
@@ -196,7 +197,7 @@ export class RecordInspection implements Inspection {
 
 function newServer(store: RecordStore): RecordServer<RecordStore> {
   // The 0 has no effect: it is a lifetime of token counters, and an inspection acquires nothing.
-  return new RecordServer(store, 0, CALL_MS, '')
+  return new RecordServer(store, 0, CALL_MS, '', RECORD_KINDS)
 }
 
 function newClient(label: string, server: RecordServer<RecordStore>): Holdfast {

@@ -9,11 +9,11 @@ import type {
 } from '../../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../../reply.ts'
 import { type LoweredHold, type Reentry, wholeRelease } from '../../requests.ts'
-import type { RecordClient, ServerKind } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { listenForHints } from '../hint-messages.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
+import type { RecordClient, RecordKind } from '../record-kind.ts'
 import { oneGroup, renewRecords } from '../renew-records.ts'
 import {
   acquireToRead,
@@ -105,17 +105,14 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
   }
 }
 
-export const READ_WRITE: ServerKind<ReadWriteServer> = {
-  name: 'read-write',
-  onRecords: (client) => ({
-    ownerId: sideId,
-    lock: (rawName) => new RecordReadWriteLock(client, rawName),
-    groups: oneGroup,
-    renew(leases, leaseMs, callMs) {
-      const terms = { leaseMs, counterMs: client.counterMs }
-      return renewRecords(client.store, leases, callMs, (record, owner) =>
-        renewReadWrite(record, owner, terms),
-      )
-    },
-  }),
-}
+export const recordReadWrite: RecordKind<ReadWriteServer> = (client) => ({
+  ownerId: sideId,
+  lock: (rawName) => new RecordReadWriteLock(client, rawName),
+  groups: oneGroup,
+  renew(leases, leaseMs, callMs) {
+    const terms = { leaseMs, counterMs: client.counterMs }
+    return renewRecords(client.store, leases, callMs, (record, owner) =>
+      renewReadWrite(record, owner, terms),
+    )
+  },
+})

@@ -13,9 +13,9 @@ import type {
 import type { RenewedLease } from '../../renewed-lease.ts'
 import { NO_REPLY, type Reply, replyWith } from '../../reply.ts'
 import { type LoweredHold, wholeRelease } from '../../requests.ts'
-import type { RecordClient, ServerKind } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
+import type { RecordClient, RecordKind } from '../record-kind.ts'
 import { oneGroup, renewRecords } from '../renew-records.ts'
 import { permitFacts } from './permit-facts.ts'
 import { acquireLeased, changeLeased, giveBackLeased, releaseIds, renewLeased } from './permits.ts'
@@ -84,21 +84,14 @@ class RecordPermits implements RemotePermits {
   }
 }
 
-export const PERMITS: ServerKind<PermitServer> = {
-  name: 'permits',
-  onRecords: (client) => ({
-    ownerId: permitsId,
-    pool: (rawName) => new RecordPermits(client, rawName),
-    groups: oneGroup,
-    renew(
-      leases: readonly LeaseToRenew[],
-      leaseMs: number,
-      callMs: number,
-    ): Promise<RenewedLease[]> {
-      const terms = { leaseMs, counterMs: client.counterMs }
-      return renewRecords(client.store, leases, callMs, (record, owner) =>
-        renewLeased(record, owner, terms),
-      )
-    },
-  }),
-}
+export const recordPermits: RecordKind<PermitServer> = (client) => ({
+  ownerId: permitsId,
+  pool: (rawName) => new RecordPermits(client, rawName),
+  groups: oneGroup,
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
+    const terms = { leaseMs, counterMs: client.counterMs }
+    return renewRecords(client.store, leases, callMs, (record, owner) =>
+      renewLeased(record, owner, terms),
+    )
+  },
+})

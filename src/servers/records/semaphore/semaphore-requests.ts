@@ -11,9 +11,9 @@ import {
   type SemaphoreChange,
   type SemaphoreServer,
 } from '../../semaphore-server.ts'
-import type { RecordClient, ServerKind } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
+import type { RecordClient, RecordKind } from '../record-kind.ts'
 import { forgetResults } from '../stored-results.ts'
 import { listenToPool, POOL } from './pool.ts'
 import {
@@ -190,7 +190,4 @@ class RecordSemaphore implements RemoteSemaphore {
 
 type StoredVerb<T> = (record: OpenRecord, request: StoredChange) => T
 
-export const SEMAPHORE: ServerKind<SemaphoreServer> = {
-  name: 'semaphore',
-  onRecords: (client) => new RecordSemaphores(client),
-}
+export const recordSemaphore: RecordKind<SemaphoreServer> = (client) => new RecordSemaphores(client)

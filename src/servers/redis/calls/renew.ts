@@ -1,5 +1,5 @@
 import type { LeaseToRenew } from '../../answers.ts'
-import { CallFailure } from '../../call-failure.ts'
+import type { CallFailure } from '../../call-failure.ts'
 import type { Confirm } from '../../durability.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import type { Remaining } from '../../remaining.ts'
@@ -44,31 +44,42 @@ export interface KindScriptServer extends RenewingServer {
 export async function renewInGroups(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
-  { binding, keysOf }: Renewing,
+  renewing: Renewing,
   callMs: number,
 ): Promise<RenewedLease[]> {
+  const groups = server.groups(leases)
+  if (groups.length === 1) return renewTogether(server, leases, renewing, callMs)
   const remaining: RenewedLease[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
-    const renewing = {
-      ...binding,
-      read: (reply: unknown) => {
-        const answers = binding.read(reply)
-        if (answers.length !== group.length) throw odd()
-        const { name } = binding.script
-        return answers.map((one, n) => one ?? oddAnswer(name, (reply as unknown[])[n]))
-      },
-    }
-    const names = { keys: group.flatMap(({ rawName }) => keysOf(rawName)) }
-    const answers = await server.runner
-      .request(renewing, names, group, callMs)
-      .catch((failure: CallFailure) => failure)
-    for (const [n, i] of indices.entries()) {
-      remaining[i] = answers instanceof CallFailure ? answers : (answers[n] as RenewedLease)
-    }
+    const renewed = await renewTogether(server, group, renewing, callMs)
+    for (const [n, i] of indices.entries()) remaining[i] = renewed[n] as RenewedLease
   }
-  await Promise.all(server.groups(leases).map(renewGroup))
+  await Promise.all(groups.map(renewGroup))
   return remaining
+}
+
+/** Renews the leases of one group, with one request. */
+async function renewTogether(
+  server: RenewingServer,
+  leases: readonly LeaseToRenew[],
+  { binding, keysOf }: Renewing,
+  callMs: number,
+): Promise<RenewedLease[]> {
+  const renewing = {
+    ...binding,
+    read: (reply: unknown) => {
+      const answers = binding.read(reply)
+      if (answers.length !== leases.length) throw odd()
+      const { name } = binding.script
+      return answers.map((one, n) => one ?? oddAnswer(name, (reply as unknown[])[n]))
+    },
+  }
+  const keys: string[] = []
+  for (const { rawName } of leases) keys.push(...keysOf(rawName))
+  return server.runner
+    .request(renewing, { keys }, leases, callMs)
+    .catch((failure: CallFailure) => leases.map(() => failure))
 }
 
 /** Returns the `Renewing` for a script that needs only the owners of the leases. */

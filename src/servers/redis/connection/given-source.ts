@@ -1,13 +1,14 @@
 import { Cluster, type ClusterNode, type ClusterOptions } from 'ioredis'
 import { isClusterList, type Source } from '../../../options/redis-source.ts'
-import type { RedisSource } from './open-client.ts'
+import { optionsOf, type RedisSource } from './open-client.ts'
 
 /**
- * Converts the user's option to a source of connections. A list of nodes becomes a `Cluster` that
- * never connects and only carries the options.
+ * Converts the user's option to a source of connections. A URL becomes the ioredis options that it
+ * contains. A list of nodes becomes a `Cluster` that never connects and only carries the options.
  */
 export function sourceOf(source: Source): RedisSource {
-  if (typeof source === 'string' || !isClusterList(source)) return source
+  if (typeof source === 'string') return optionsOf(source)
+  if (!isClusterList(source)) return source
   const { cluster, dnsLookup, natMap, keyPrefix = '', ...redisOptions } = source
   const options: ClusterOptions = {
     lazyConnect: true,

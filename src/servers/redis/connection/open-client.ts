@@ -130,7 +130,7 @@ export function openClient(
 }
 
 /** Returns the ioredis options in the source. ioredis itself reads the options in a URL. */
-function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
+export function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
   return isClient(source) ? (source.options as RedisOptions) : source
 }
