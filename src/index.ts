@@ -86,6 +86,7 @@ export type {
   HoldfastOptions,
   LatchRoundOptions,
   LockOptions,
+  PlainLockOptions,
   RequestReleaseOptions,
   TryLockOptions,
   TryUsingOptions,

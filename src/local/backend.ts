@@ -76,14 +76,17 @@ export class Backend {
       {
         renewing: (holds, lateMs) => observer.renewing(holds, lateMs),
         renewed: (holds) => emit('renewed', { holds }),
-        late: (hold, cause) =>
+        late: (hold, cause) => {
+          // A kept hold has no owner that could learn of the failure.
+          if (!hold.reported) return
           emit('late', {
             name: hold.lockName,
             owner: hold.id.wireOwner,
             token: hold.token,
             remainingMs: hold.remainingMs(),
             cause,
-          }),
+          })
+        },
       },
       standIn,
     )
@@ -102,7 +105,10 @@ export class Backend {
       whyDown: () => server.whyDown,
     }
     const holds = () => this.registry.holds
-    const revocations = new Revocations(server.requests, { client, label, requests, holds }, limits)
+    const kept = (key: string) => this.registry.find(key)?.kept
+    const allKept = () => this.registry.kept
+    const parts = { client, label, requests, holds, kept, allKept }
+    const revocations = new Revocations(server.requests, parts, limits)
     this.registry = new LocalLocks(
       owners,
       {

@@ -82,18 +82,21 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
+type StaysAway = 'always' | 'forOthers' | 'never'
+
 /** The last release of a hold. The server then ends the hold. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   /** When the last attempt was sent. Set only if waiters of this client are in a queue on the server. */
   #releasedAt: Moment | undefined
-  readonly #staysAway: boolean
+  readonly #staysAway: StaysAway
   readonly #observation: ReleaseObservation
 
   /**
    * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on the monotonic clock.
    *   The answer `gone` is then not a loss. Undefined if there is no earlier request.
-   * @param options.staysAway true if the waiters of this client pause after the release, so that other clients can ask
+   * @param options.staysAway says if the waiters of this client pause after the release, so that other clients can ask.
+   *   With `forOthers`, they pause if another client listens
    */
   constructor(
     lock: LocalLock,
@@ -101,8 +104,8 @@ export class FreeRequest extends ReleaseRequest {
     observation: ReleaseObservation,
     {
       mayBeDoneAt,
-      staysAway = false,
-    }: { mayBeDoneAt?: number | undefined; staysAway?: boolean } = {},
+      staysAway = 'never',
+    }: { mayBeDoneAt?: number | undefined; staysAway?: StaysAway } = {},
   ) {
     super(lock, hold, 'its release was not confirmed')
     this.mayBeDone = mayBeDoneAt !== undefined
@@ -119,7 +122,8 @@ export class FreeRequest extends ReleaseRequest {
     const freed = answer.kind === 'freed' ? answer : null
     // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
-    if (this.#staysAway) handOverBudget.stayAway()
+    const isForOthers = this.#staysAway === 'forOthers' && freed?.others !== 0
+    if (isForOthers || this.#staysAway === 'always') handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')

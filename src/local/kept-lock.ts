@@ -1,0 +1,188 @@
+import type { LeaseLostError } from '../errors.ts'
+import type { Timer } from '../kit/clock.ts'
+import { outsideContexts } from '../kit/outside-contexts.ts'
+import type { Hold } from '../lease/hold.ts'
+import { validityMs } from '../lease/validity.ts'
+import { UNOBSERVED } from '../lock-observer.ts'
+import { mayBeKept } from '../servers/owner-id.ts'
+import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
+import type { Kept } from './kept.ts'
+import type { LocalLock } from './local-lock.ts'
+import { heirOf } from './passed-on.ts'
+import { FreeRequest } from './release-request.ts'
+
+/**
+ * The largest reserve of tokens. A token is a server time in µs, so this reserve sets the counter at most about 1 ms
+ * ahead of the clock. A client reserves so many tokens only after it has used all tokens of a smaller reserve.
+ */
+const MOST_RESERVED = 1_023
+
+/**
+ * A check of the server in the last milliseconds before a call also counts for this call. So frequent calls cause at
+ * most about 100 checks per second.
+ */
+const CHECK_EACH_MS = 10
+
+/**
+ * Keeps one lock for the next call of this client. After a release, the server still has the hold, and the watchdog
+ * renews its lease. The next call gets the lock without a request, with the same owner id and the next reserved token.
+ */
+export class KeptLock implements Kept {
+  readonly #lock: LocalLock
+  #hold: Hold | undefined
+  /** The `keepMs` of the hold that an owner has now; 0 if the client must free the lock after this hold. */
+  #keepMs = 0
+  /** The owner id of the last hold, and when its granted request was sent, on the monotonic clock. */
+  #ownerId = ''
+  #grantedAt = 0
+  #isWanted = false
+  #isStopped = false
+  #reserve = RESERVE
+  /** When the client frees the kept lock, on the monotonic clock. */
+  #endsAt = 0
+  #timer: Timer | undefined
+  #firesAt = Infinity
+
+  constructor(lock: LocalLock) {
+    this.#lock = lock
+  }
+
+  get hold(): Hold | undefined {
+    return this.#hold
+  }
+
+  reserveFor({ keepMs }: AcquireRequest): number | undefined {
+    return keepMs > 0 ? this.#reserve : undefined
+  }
+
+  get isOverdue(): boolean {
+    const longestMs = Math.max(this.#keepMs, UNBROKEN_MS)
+    return this.#keepMs > 0 && this.#lock.handOverBudget.unbrokenMs >= longestMs
+  }
+
+  acquired({ id, beganAt }: Hold, { keepMs, watched }: AcquireRequest): void {
+    if (this.#ownerId !== id.wireOwner) this.#grantedAt = beganAt
+    this.#ownerId = id.wireOwner
+    this.#keepMs = watched && mayBeKept(id.wireOwner) ? keepMs : 0
+  }
+
+  keepAfter(hold: Hold): boolean {
+    if (this.#mayKeep(hold)) {
+      this.#startKeeping(hold)
+      return true
+    }
+    this.#adaptReserve(hold)
+    this.#isWanted = false
+    this.#stopTimer()
+    return false
+  }
+
+  #mayKeep(hold: Hold): boolean {
+    const { holds, waiters, isHandingOver, services } = this.#lock
+    if (this.#keepMs === 0 || this.#isWanted || this.#isStopped || this.isOverdue) return false
+    // A client that missed messages since the grant may not know that another client wants the lock.
+    if (this.#grantedAt < services.revocations.listeningSince) return false
+    if (isHandingOver || !waiters.isEmpty || !holds.isEmpty) return false
+    return hold.token < hold.lastToken && hold.untouched && isFresh(hold)
+  }
+
+  #startKeeping(hold: Hold): void {
+    const { watchdog, clock } = this.#lock.services
+    const kept = heirOf(hold, hold.owner, hold.token, clock, this)
+    kept.count = 0
+    kept.renewMs = kept.leaseMs
+    watchdog.track(kept)
+    watchdog.watch(kept)
+    this.#hold = kept
+    this.#freeIn(this.#keepMs)
+  }
+
+  passTo({ request, waitedMs }: Waiter): Hold | undefined {
+    const kept = this.#hold
+    if (kept === undefined || !isFor(kept, request) || !isFresh(kept)) return undefined
+    const { holds, services } = this.#lock
+    const { clock } = services
+    const following = heirOf(kept, request.owner, kept.token + 1, clock, holds)
+    following.askedAt = clock.monotonic() - waitedMs - CHECK_EACH_MS
+    this.#end(kept)
+    return following
+  }
+
+  async wanted(): Promise<boolean> {
+    if (this.#hold !== undefined) return this.free()
+    this.#isWanted = true
+    return false
+  }
+
+  async free(): Promise<boolean> {
+    const kept = this.#hold
+    if (kept === undefined) return false
+    this.#end(kept)
+    this.#stopTimer()
+    this.#adaptReserve(kept)
+    // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
+    return new FreeRequest(this.#lock, kept, UNOBSERVED).result.catch(() => false)
+  }
+
+  stopKeeping(): void {
+    this.#isStopped = true
+    this.#stopTimer()
+    void this.free()
+  }
+
+  /** Called when the kept hold was lost. No owner has this hold, so no event reports the loss. */
+  lost(kept: Hold, { reason }: LeaseLostError): void {
+    if (this.#hold !== kept) return
+    this.#end(kept)
+    this.#stopTimer()
+    if (reason === 'expired') this.#lock.abandonHold(kept)
+    this.#lock.tasks.reportIfQuiet()
+  }
+
+  #end(kept: Hold): void {
+    this.#hold = undefined
+    this.#lock.services.watchdog.untrack(kept)
+    kept.finish()
+  }
+
+  /** Reserves more tokens next time if this client has used all reserved tokens, and few tokens if it has used few. */
+  #adaptReserve({ token, lastToken, askedAt }: Hold): void {
+    if (this.#keepMs === 0) return
+    if (token === lastToken && askedAt !== 0)
+      this.#reserve = Math.min(2 * this.#reserve + 1, MOST_RESERVED)
+    else if (lastToken - token > this.#reserve / 2) this.#reserve = RESERVE
+  }
+
+  #freeIn(ms: number): void {
+    const { clock } = this.#lock.services
+    this.#endsAt = clock.monotonic() + ms
+    if (this.#firesAt <= this.#endsAt) return
+    clock.clear(this.#timer)
+    this.#firesAt = this.#endsAt
+    this.#timer = outsideContexts(() => clock.after(ms, () => this.#fire())).unref()
+  }
+
+  #fire(): void {
+    this.#firesAt = Infinity
+    if (this.#hold === undefined) return
+    const leftMs = this.#endsAt - this.#lock.services.clock.monotonic()
+    if (leftMs > 0) this.#freeIn(leftMs)
+    else void this.free()
+  }
+
+  #stopTimer(): void {
+    this.#lock.services.clock.clear(this.#timer)
+    this.#firesAt = Infinity
+  }
+}
+
+/** True if at least half of the lease is left. If less is left, the renewals get no answers. */
+function isFresh(hold: Hold): boolean {
+  return hold.remainingMs() >= validityMs(hold.leaseMs) / 2
+}
+
+function isFor({ kind, leaseMs }: Hold, request: AcquireRequest): boolean {
+  const { kind: wantedKind, leaseMs: wantedMs, watched, together } = request
+  return wantedKind === kind && wantedMs === leaseMs && watched && together === undefined
+}

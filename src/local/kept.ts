@@ -1,0 +1,32 @@
+import type { Hold } from '../lease/hold.ts'
+import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+
+/** One lock that its client may keep between two holds. `KeptLock` implements this interface. */
+export interface Kept {
+  /** The kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
+  readonly hold: Hold | undefined
+  /** True if waiters of other clients that cannot ask for the lock have had no chance for too long. */
+  readonly isOverdue: boolean
+  /** Returns how many tokens the request reserves; undefined if the request has no `keepMs`. */
+  reserveFor(request: AcquireRequest): number | undefined
+  /** Called when a waiter of this client got the lock, with or without a request. */
+  acquired(hold: Hold, request: AcquireRequest): void
+  /**
+   * Passes the kept hold to the waiter. Returns undefined if no hold is kept, if the waiter needs another lease, or if
+   * too much of the lease has passed.
+   */
+  passTo(waiter: Waiter): Hold | undefined
+  /** Called after the last release of the hold. Returns true if the client keeps the lock. */
+  keepAfter(hold: Hold): boolean
+  /**
+   * Called when another call wants the lock. Resolves with true if the lock was kept and is free now. Resolves with
+   * false if an owner holds the lock. The client then frees the lock after the release.
+   */
+  wanted(): Promise<boolean>
+  /**
+   * Frees the lock if it is kept. Resolves when the server has answered, or when the client retries in the background.
+   */
+  free(): Promise<boolean>
+  /** Frees the lock if it is kept, and never keeps it again. */
+  stopKeeping(): void
+}
