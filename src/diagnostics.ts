@@ -118,6 +118,25 @@ export interface ReleaseFact extends LockFact {
   error?: unknown
 }
 
+/**
+ * The fact of `tracing:holdfast:keep`: the client keeps a plain lock that no owner holds, from a release with `keepMs`
+ * until the next acquisition or the end.
+ */
+export interface KeepFact extends LockFact {
+  readonly owner: string
+  /** The token of the last hold. The next acquisition gets a greater token. */
+  readonly token: number
+  // The fields below are set at `asyncEnd`.
+  /**
+   * How this time ended. `used`: a call acquired the lock. `freed`: the client asked the server to free the lock.
+   * `lost`: the lease expired, or the server no longer had the hold.
+   */
+  outcome?: 'used' | 'freed' | 'lost'
+  /** For how long the client kept the lock, in milliseconds. */
+  keptMs?: number
+  error?: unknown
+}
+
 /** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of one or more holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
@@ -164,6 +183,7 @@ export interface SettledFact extends ClientFact {
 export const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acquire')
 export const holdTrace = tracingChannel<unknown, HoldFact>('holdfast:hold')
 export const releaseTrace = tracingChannel<unknown, ReleaseFact>('holdfast:release')
+export const keepTrace = tracingChannel<unknown, KeepFact>('holdfast:keep')
 export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
 export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
 export const settledChannel = channel('holdfast:settled')

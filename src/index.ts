@@ -4,6 +4,7 @@ export type {
   AcquirePath,
   HoldFact,
   HoldOutcome,
+  KeepFact,
   KindName,
   LockFact,
   Notes,

@@ -1,9 +1,9 @@
 import type { LeaseLostError } from '../errors.ts'
-import type { Timer } from '../kit/clock.ts'
+import { elapsedMs, type Moment, type Timer } from '../kit/clock.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
-import { UNOBSERVED } from '../lock-observer.ts'
+import { type KeepObservation, UNOBSERVED } from '../lock-observer.ts'
 import { mayBeKept } from '../servers/owner-id.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
@@ -31,6 +31,7 @@ const CHECK_EACH_MS = 10
 export class KeptLock implements Kept {
   readonly #lock: LocalLock
   #hold: Hold | undefined
+  #observation: KeepObservation = UNOBSERVED
   /** The `keepMs` of the hold that an owner has now; 0 if the client must free the lock after this hold. */
   #keepMs = 0
   /** The owner id of the last hold, and when its granted request was sent, on the monotonic clock. */
@@ -50,6 +51,11 @@ export class KeptLock implements Kept {
 
   get hold(): Hold | undefined {
     return this.#hold
+  }
+
+  get keptMs(): number | undefined {
+    const kept = this.#hold
+    return kept && this.#lock.services.clock.monotonic() - kept.beganAt
   }
 
   reserveFor({ keepMs }: AcquireRequest): number | undefined {
@@ -84,28 +90,30 @@ export class KeptLock implements Kept {
     // A client that missed messages since the grant may not know that another client wants the lock.
     if (this.#grantedAt < services.revocations.listeningSince) return false
     if (isHandingOver || !waiters.isEmpty || !holds.isEmpty) return false
-    return hold.token < hold.lastToken && hold.untouched && isFresh(hold)
+    return hold.token < hold.lastToken && hold.untouched && isFresh(hold, services.clock.now())
   }
 
   #startKeeping(hold: Hold): void {
-    const { watchdog, clock } = this.#lock.services
+    const { watchdog, clock, observer, waitReports } = this.#lock.services
     const kept = heirOf(hold, hold.owner, hold.token, clock, this)
     kept.count = 0
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
     watchdog.watch(kept)
     this.#hold = kept
+    this.#observation = observer.keeping(kept)
+    waitReports.began(this.#lock)
     this.#freeIn(this.#keepMs)
   }
 
   passTo({ request, waitedMs }: Waiter): Hold | undefined {
     const kept = this.#hold
-    if (kept === undefined || !isFor(kept, request) || !isFresh(kept)) return undefined
     const { holds, services } = this.#lock
     const { clock } = services
+    if (kept === undefined || !isFor(kept, request) || !isFresh(kept, clock.now())) return undefined
     const following = heirOf(kept, request.owner, kept.token + 1, clock, holds)
     following.askedAt = clock.monotonic() - waitedMs - CHECK_EACH_MS
-    this.#end(kept)
+    this.#end(kept, 'used')
     return following
   }
 
@@ -118,7 +126,7 @@ export class KeptLock implements Kept {
   async free(): Promise<boolean> {
     const kept = this.#hold
     if (kept === undefined) return false
-    this.#end(kept)
+    this.#end(kept, 'freed')
     this.#stopTimer()
     this.#adaptReserve(kept)
     // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
@@ -134,16 +142,19 @@ export class KeptLock implements Kept {
   /** Called when the kept hold was lost. No owner has this hold, so no event reports the loss. */
   lost(kept: Hold, { reason }: LeaseLostError): void {
     if (this.#hold !== kept) return
-    this.#end(kept)
+    this.#end(kept, 'lost')
     this.#stopTimer()
     if (reason === 'expired') this.#lock.abandonHold(kept)
     this.#lock.tasks.reportIfQuiet()
   }
 
-  #end(kept: Hold): void {
+  #end(kept: Hold, outcome: Parameters<KeepObservation['ended']>[0]): void {
     this.#hold = undefined
-    this.#lock.services.watchdog.untrack(kept)
+    const { watchdog, waitReports } = this.#lock.services
+    watchdog.untrack(kept)
+    waitReports.waitEnded(this.#lock)
     kept.finish()
+    this.#observation.ended(outcome)
   }
 
   /** Reserves more tokens next time if this client has used all reserved tokens, and few tokens if it has used few. */
@@ -178,8 +189,8 @@ export class KeptLock implements Kept {
 }
 
 /** True if at least half of the lease is left. If less is left, the renewals get no answers. */
-function isFresh(hold: Hold): boolean {
-  return hold.remainingMs() >= validityMs(hold.leaseMs) / 2
+function isFresh({ proof, leaseMs }: Hold, now: Moment): boolean {
+  return proof.validForMs - elapsedMs(proof.sentAt, now) >= validityMs(leaseMs) / 2
 }
 
 function isFor({ kind, leaseMs }: Hold, request: AcquireRequest): boolean {

@@ -5,6 +5,8 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 export interface Kept {
   /** The kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
   readonly hold: Hold | undefined
+  /** For how long this client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
+  readonly keptMs: number | undefined
   /** True if waiters of other clients that cannot ask for the lock have had no chance for too long. */
   readonly isOverdue: boolean
   /** Returns how many tokens the request reserves; undefined if the request has no `keepMs`. */

@@ -122,7 +122,7 @@ export class FreeRequest extends ReleaseRequest {
     const freed = answer.kind === 'freed' ? answer : null
     // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
-    const isForOthers = this.#staysAway === 'forOthers' && freed?.others !== 0
+    const isForOthers = this.#staysAway === 'forOthers' && freed !== null && freed.others !== 0
     if (isForOthers || this.#staysAway === 'always') handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
