@@ -91,9 +91,11 @@ export class HandOverBudget {
   /**
    * Called after a release that gives polling waiters of other clients a chance. The waiters of
    * this client then pause before their next request.
+   *
+   * @param longestMs the longest pause, in milliseconds
    */
-  stayAway(): void {
-    const ms = Math.min(this.unbrokenMs * AWAY.part, AWAY.longestMs)
+  stayAway(longestMs: number = AWAY.longestMs): void {
+    const ms = Math.min(this.unbrokenMs * AWAY.part, longestMs)
     this.#awayUntil = this.#clock.monotonic() + ms
   }
 

@@ -7,7 +7,7 @@ import { type KeepObservation, UNOBSERVED } from '../lock-observer.ts'
 import { mayBeKept } from '../servers/owner-id.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
-import type { Kept } from './kept.ts'
+import type { Kept, StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
 import { heirOf } from './passed-on.ts'
 import { FreeRequest } from './release-request.ts'
@@ -29,6 +29,7 @@ const CHECK_EACH_MS = 10
  * renews its lease. The next call gets the lock without a request, with the same owner id and the next reserved token.
  */
 export class KeptLock implements Kept {
+  staysAway: StaysAway = 'never'
   readonly #lock: LocalLock
   #hold: Hold | undefined
   #observation: KeepObservation = UNOBSERVED
@@ -62,11 +63,6 @@ export class KeptLock implements Kept {
     return keepMs > 0 ? this.#reserve : undefined
   }
 
-  get isOverdue(): boolean {
-    const longestMs = Math.max(this.#keepMs, UNBROKEN_MS)
-    return this.#keepMs > 0 && this.#lock.handOverBudget.unbrokenMs >= longestMs
-  }
-
   acquired({ id, beganAt }: Hold, { keepMs, watched }: AcquireRequest): void {
     if (this.#ownerId !== id.wireOwner) this.#grantedAt = beganAt
     this.#ownerId = id.wireOwner
@@ -78,15 +74,22 @@ export class KeptLock implements Kept {
       this.#startKeeping(hold)
       return true
     }
+    this.staysAway = this.#isOverdue ? 'forOthers' : this.#isWanted ? 'briefly' : 'never'
     this.#adaptReserve(hold)
     this.#isWanted = false
     this.#stopTimer()
     return false
   }
 
+  /** True if waiters that send no messages, such as waiters of Redisson, have had no chance for too long. */
+  get #isOverdue(): boolean {
+    const longestMs = Math.max(this.#keepMs, UNBROKEN_MS)
+    return this.#keepMs > 0 && this.#lock.handOverBudget.unbrokenMs >= longestMs
+  }
+
   #mayKeep(hold: Hold): boolean {
     const { holds, waiters, isHandingOver, services } = this.#lock
-    if (this.#keepMs === 0 || this.#isWanted || this.#isStopped || this.isOverdue) return false
+    if (this.#keepMs === 0 || this.#isWanted || this.#isStopped || this.#isOverdue) return false
     // A client that missed messages since the grant may not know that another client wants the lock.
     if (this.#grantedAt < services.revocations.listeningSince) return false
     if (isHandingOver || !waiters.isEmpty || !holds.isEmpty) return false

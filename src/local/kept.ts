@@ -1,14 +1,20 @@
 import type { Hold } from '../lease/hold.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 
+/**
+ * Says if the waiters of a client pause after a release, so that other clients can ask first. `never`: no pause.
+ * `always`: a pause. `forOthers`: a pause if another client listens. `briefly`: a pause of some milliseconds.
+ */
+export type StaysAway = 'never' | 'always' | 'forOthers' | 'briefly'
+
 /** One lock that its client may keep between two holds. `KeptLock` implements this interface. */
 export interface Kept {
   /** The kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
   readonly hold: Hold | undefined
   /** For how long this client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
   readonly keptMs: number | undefined
-  /** True if waiters of other clients that cannot ask for the lock have had no chance for too long. */
-  readonly isOverdue: boolean
+  /** Says if the waiters of this client pause after the release for which `keepAfter` returned false. */
+  readonly staysAway: StaysAway
   /** Returns how many tokens the request reserves; undefined if the request has no `keepMs`. */
   reserveFor(request: AcquireRequest): number | undefined
   /** Called when a waiter of this client got the lock, with or without a request. */

@@ -5,6 +5,7 @@ import type { Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
+import type { StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
@@ -82,7 +83,8 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
-type StaysAway = 'always' | 'forOthers' | 'never'
+/** The longest pause of waiters with `briefly`, in milliseconds. */
+const BRIEFLY_MS = 10
 
 /** The last release of a hold. The server then ends the hold. */
 export class FreeRequest extends ReleaseRequest {
@@ -95,8 +97,7 @@ export class FreeRequest extends ReleaseRequest {
   /**
    * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on the monotonic clock.
    *   The answer `gone` is then not a loss. Undefined if there is no earlier request.
-   * @param options.staysAway says if the waiters of this client pause after the release, so that other clients can ask.
-   *   With `forOthers`, they pause if another client listens
+   * @param options.staysAway says if the waiters of this client pause after the release
    */
   constructor(
     lock: LocalLock,
@@ -122,8 +123,10 @@ export class FreeRequest extends ReleaseRequest {
     const freed = answer.kind === 'freed' ? answer : null
     // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
-    const isForOthers = this.#staysAway === 'forOthers' && freed !== null && freed.others !== 0
-    if (isForOthers || this.#staysAway === 'always') handOverBudget.stayAway()
+    const staysAway = this.#staysAway
+    const isForOthers = staysAway === 'forOthers' && freed !== null && freed.others !== 0
+    if (staysAway === 'briefly') handOverBudget.stayAway(BRIEFLY_MS)
+    else if (isForOthers || staysAway === 'always') handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')

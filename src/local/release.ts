@@ -98,7 +98,7 @@ function letGo(
   const inRun = reason === undefined ? lock.queuedWaiters?.passOn(hold) : undefined
   if (inRun) return passed(lock, hold, inRun.following, inRun.waiter, observation)
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
-  const staysAway = lock.kept?.isOverdue ? 'forOthers' : 'never'
+  const staysAway = lock.kept?.staysAway ?? 'never'
   // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
   // may be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)

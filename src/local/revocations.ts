@@ -35,7 +35,7 @@ type RetriedRequest = (send: (callMs: number) => Promise<number | null>) => Prom
  * How long a call that does not wait for a lock waits for the answer of the client that keeps the lock, in
  * milliseconds.
  */
-const KEPT_ANSWER_MS = 100
+const KEPT_ANSWER_MS = 500
 
 /**
  * Sends release requests to other clients, and receives their requests. The holder may ignore a
