@@ -119,8 +119,8 @@ export interface ReleaseFact extends LockFact {
 }
 
 /**
- * The fact of `tracing:holdfast:keep`: the client keeps a plain lock that no owner holds, from a release with `keepMs`
- * until the next acquisition or the end.
+ * The fact of `tracing:holdfast:keep`: the time in which the client keeps a plain lock that no owner holds. The time
+ * begins with a release and ends with the next acquisition, or when the client no longer has the lock.
  */
 export interface KeepFact extends LockFact {
   readonly owner: string

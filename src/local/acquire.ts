@@ -94,7 +94,13 @@ function startWithKept(lock: LocalLock, waiter: Waiter): void {
   const hold = kept.passTo(waiter)
   if (hold !== undefined) waiter.accept(hold, 'kept')
   else if (kept.hold === undefined) waiter.start()
-  else void startWhenFreed(kept.free(), lock, waiter)
+  else if (lock.services.server.whyDown === undefined) {
+    void startWhenFreed(kept.free(), lock, waiter)
+  } else {
+    // The waiter itself waits for the end of the outage.
+    void kept.free()
+    waiter.start()
+  }
 }
 
 async function startWhenFreed(

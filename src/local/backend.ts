@@ -91,8 +91,11 @@ export class Backend {
       standIn,
     )
     // After a reconnect, the server may be another server, or may have lost its data. So the
-    // watchdog renews or checks all holds.
-    this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
+    // watchdog renews or checks all holds. A kept lock has no holder that could learn of a loss, so the client frees it.
+    this.#ignoreUps = server.onUp(() => {
+      this.#watchdog.verifyAll()
+      for (const kept of this.registry.kept) void kept.free()
+    })
     const responseTime = new ResponseTime()
     const limits = {
       clock,

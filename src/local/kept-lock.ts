@@ -75,7 +75,7 @@ export class KeptLock implements Kept {
       return true
     }
     this.staysAway = this.#isOverdue ? 'forOthers' : this.#isWanted ? 'briefly' : 'never'
-    this.#adaptReserve(hold)
+    this.#updateReserve(hold)
     this.#isWanted = false
     this.#stopTimer()
     return false
@@ -113,6 +113,8 @@ export class KeptLock implements Kept {
     const kept = this.#hold
     const { holds, services } = this.#lock
     const { clock } = services
+    // Behind a broken connection, another server may have taken over without the hold.
+    if (services.server.whyDown !== undefined) return undefined
     if (kept === undefined || !isFor(kept, request) || !isFresh(kept, clock.now())) return undefined
     const following = heirOf(kept, request.owner, kept.token + 1, clock, holds)
     following.askedAt = clock.monotonic() - waitedMs - CHECK_EACH_MS
@@ -131,7 +133,7 @@ export class KeptLock implements Kept {
     if (kept === undefined) return false
     this.#end(kept, 'freed')
     this.#stopTimer()
-    this.#adaptReserve(kept)
+    this.#updateReserve(kept)
     // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
     return new FreeRequest(this.#lock, kept, UNOBSERVED).result.catch(() => false)
   }
@@ -161,7 +163,7 @@ export class KeptLock implements Kept {
   }
 
   /** Reserves more tokens next time if this client has used all reserved tokens, and few tokens if it has used few. */
-  #adaptReserve({ token, lastToken, askedAt }: Hold): void {
+  #updateReserve({ token, lastToken, askedAt }: Hold): void {
     if (this.#keepMs === 0) return
     if (token === lastToken && askedAt !== 0)
       this.#reserve = Math.min(2 * this.#reserve + 1, MOST_RESERVED)

@@ -4,8 +4,8 @@ import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import type { Confirm } from '../servers/durability.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
-import { freesKept } from './free-kept.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import { kindOf, renewalOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
@@ -216,7 +216,7 @@ export class RacingWaiter extends LocalWaiter {
       } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
         this.#splits += 1
         lock.services.clock.after(splitMs, () => this.woken())
-      } else if (!freesKept(lock, this, grant.holder)) {
+      } else if (!askKeeper(lock, this, grant.holder)) {
         // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
         if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
         this.woken()

@@ -12,7 +12,7 @@ const asked = new WeakSet<Waiter>()
  * @param holder the holder in the refusal
  * @returns false if that client cannot keep the lock, or if this waiter has asked before
  */
-export function freesKept(
+export function askKeeper(
   { rawName, services }: LocalLock,
   waiter: Waiter & { woken(): void },
   holder = '',
