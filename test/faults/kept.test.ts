@@ -179,6 +179,41 @@ test('the client does not keep the lock in an outage, and acquires it again afte
   await lease.release()
 })
 
+test('a broken connection ends the kept lock: a call during the outage waits, and a call after it sends a request', async () => {
+  const client = rig.client({ outageMs: 8_000 })
+  client.on('error', () => undefined)
+  const isDown = new Promise<void>((resolve) => client.once('outage', () => resolve()))
+  const { owner } = await kept(client)
+  rig.proxy.refuse()
+  rig.proxy.cut('commands')
+  await isDown
+  await rig.server.admin.flushdb()
+  const other = rig.witness().getLock('it')
+  const theirs = await other.lock()
+  const lock = client.getLock('it', { keepMs: KEEP_MS })
+  let isHeld = false
+  const acquiring = lock.lock().then((lease) => {
+    isHeld = true
+    return lease
+  })
+  await never(() => isHeld, 100)
+  await rig.proxy.heal()
+  await never(() => isHeld, 200)
+  await theirs.release()
+  const lease = await within(8_000, acquiring)
+  expect(lease.owner).not.toBe(owner)
+  expect(lease.token).toBeGreaterThan(theirs.token)
+  await lease.release()
+})
+
+test('the client frees the lock when its connection was restored', async () => {
+  const client = rig.client()
+  client.on('error', () => undefined)
+  await kept(client)
+  rig.proxy.cut('commands')
+  await becomesFree()
+})
+
 test('a waiter that only listens to the channel of the lock gets it beside a busy client', async () => {
   const client = rig.client()
   const lock = client.getLock('it', { keepMs: 200 })
