@@ -103,6 +103,8 @@ export class KeptLock implements Kept {
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
     watchdog.watch(kept)
+    // While the event loop is blocked, the client could not answer another client that wants the lock.
+    kept.standAlone()
     this.#hold = kept
     this.#observation = observer.keeping(kept)
     waitReports.began(this.#lock)
