@@ -202,8 +202,8 @@ end:
 	:: atomic { (state == HOLDS || state == KEPT) && valid == 0 -> state = FREES; isWanted = 0 } /* Lost. */
 	:: atomic { state == KEPT -> state = FREES; valid = 0 } /* keepMs is over. */
 #else
-	:: atomic { rounds == 0 && turns[0] == 0 && turns[1] == 0 && wstate[0] == IDLE && wstate[1] == IDLE
-		&& (state == IDLE || state == KEPT) && !message && knows == listens -> break }
+	:: atomic { rounds == 0 && turns[0] == 0 && turns[1] == 0 && wstate[0] == IDLE && wstate[1] == IDLE &&
+		(state == IDLE || state == KEPT) && !message && knows == listens -> break }
 #endif
 	od
 }

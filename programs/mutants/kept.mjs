@@ -20,7 +20,7 @@ export const kept = [
     search: 'wantedKind === kind && wantedMs === leaseMs && ',
     replace: 'wantedKind === kind && ',
     test: CONTRACT,
-    name: 'is acquired with a request for a shorter hold',
+    name: 'is acquired with a request for',
   },
   {
     id: 'kept-other-kind',
@@ -44,8 +44,8 @@ export const kept = [
     id: 'kept-same-token',
     mistake: 'A call gets the token of the hold before it.',
     file: KEPT,
-    search: 'heirOf(kept, request.owner, kept.token + 1, clock, holds)',
-    replace: 'heirOf(kept, request.owner, kept.token, clock, holds)',
+    search: 'holdAfter(kept, request.owner, kept.token + 1, clock, holds)',
+    replace: 'holdAfter(kept, request.owner, kept.token, clock, holds)',
     test: CONTRACT,
     name: 'is acquired again without a request',
   },
@@ -111,7 +111,7 @@ export const kept = [
     search: 'hold.token < hold.lastToken && hold.untouched && isFresh',
     replace: 'hold.token < hold.lastToken && isFresh',
     test: CONTRACT,
-    name: 'is freed at the release after a re-entry',
+    name: 'is freed at the release after',
   },
   {
     id: 'kept-not-renewed',
@@ -138,7 +138,7 @@ export const kept = [
     search: '  lock.kept?.stopKeeping()\n',
     replace: '',
     test: CONTRACT,
-    name: 'is freed by close(), which lists no hold',
+    name: 'which lists no hold',
   },
   {
     id: 'kept-in-a-drain',
@@ -147,7 +147,7 @@ export const kept = [
     search: '      for (const kept of this.kept) kept.stopKeeping()\n',
     replace: '',
     test: CONTRACT,
-    name: 'is freed by close() with a drain',
+    name: 'which lists no hold',
   },
   {
     id: 'kept-after-force',
@@ -207,7 +207,7 @@ export const kept = [
   {
     id: 'kept-with-durability',
     mistake: 'A client with `durability` keeps locks that replicas did not confirm.',
-    file: 'src/options/keep.ts',
+    file: 'src/options/input.ts',
     search: 'if (keptMs === 0 || !(isQuorum || isDurable)) return',
     replace: 'if (keptMs === 0 || !isQuorum) return',
     test: 'test/local/keep-options.test.ts',

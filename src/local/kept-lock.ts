@@ -9,7 +9,7 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
 import type { Kept, StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
-import { heirOf } from './passed-on.ts'
+import { holdAfter } from './passed-on.ts'
 import { FreeRequest } from './release-request.ts'
 
 /**
@@ -98,7 +98,7 @@ export class KeptLock implements Kept {
 
   #startKeeping(hold: Hold): void {
     const { watchdog, clock, observer, waitReports } = this.#lock.services
-    const kept = heirOf(hold, hold.owner, hold.token, clock, this)
+    const kept = holdAfter(hold, hold.owner, hold.token, clock, this)
     kept.count = 0
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
@@ -118,9 +118,9 @@ export class KeptLock implements Kept {
     // Behind a broken connection, another server may have taken over without the hold.
     if (services.server.whyDown !== undefined) return undefined
     if (kept === undefined || !isFor(kept, request) || !isFresh(kept, clock.now())) return undefined
-    const following = heirOf(kept, request.owner, kept.token + 1, clock, holds)
+    const following = holdAfter(kept, request.owner, kept.token + 1, clock, holds)
     following.askedAt = clock.monotonic() - waitedMs - CHECK_EACH_MS
-    this.#end(kept, 'used')
+    this.#finish(kept, 'used')
     return following
   }
 
@@ -133,7 +133,7 @@ export class KeptLock implements Kept {
   async free(): Promise<boolean> {
     const kept = this.#hold
     if (kept === undefined) return false
-    this.#end(kept, 'freed')
+    this.#finish(kept, 'freed')
     this.#stopTimer()
     this.#updateReserve(kept)
     // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
@@ -149,13 +149,13 @@ export class KeptLock implements Kept {
   /** Called when the kept hold was lost. No owner has this hold, so no event reports the loss. */
   lost(kept: Hold, { reason }: LeaseLostError): void {
     if (this.#hold !== kept) return
-    this.#end(kept, 'lost')
+    this.#finish(kept, 'lost')
     this.#stopTimer()
     if (reason === 'expired') this.#lock.abandonHold(kept)
     this.#lock.tasks.reportIfQuiet()
   }
 
-  #end(kept: Hold, outcome: Parameters<KeepObservation['ended']>[0]): void {
+  #finish(kept: Hold, outcome: Parameters<KeepObservation['ended']>[0]): void {
     this.#hold = undefined
     const { watchdog, waitReports } = this.#lock.services
     watchdog.untrack(kept)

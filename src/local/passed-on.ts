@@ -48,7 +48,7 @@ export function passedOn(
   const usedMs =
     confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
   if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
-  const following = heirOf(hold, request.owner, hold.token + 1, clock, holds)
+  const following = holdAfter(hold, request.owner, hold.token + 1, clock, holds)
   following.askedAt = now.monotonic - waiter.waitedMs
   return following
 }
@@ -59,7 +59,7 @@ export function passedOn(
  *
  * @param host called if the new hold is lost
  */
-export function heirOf(
+export function holdAfter(
   hold: Hold,
   owner: Owner,
   token: number,
@@ -67,13 +67,13 @@ export function heirOf(
   host: ConstructorParameters<typeof Hold>[2],
 ): Hold {
   const { lockName, id, lastToken, kind, leaseMs, proof } = hold
-  const heir = new Hold(
+  const next = new Hold(
     { lockName, owner, id, token, lastToken, kind, leaseMs, ...proof },
     clock,
     host,
   )
-  heir.beganAt = clock.monotonic()
-  heir.inDoubtUntil(hold.doubtUntilMs)
-  hold.heir = heir
-  return heir
+  next.beganAt = clock.monotonic()
+  next.inDoubtUntil(hold.doubtUntilMs)
+  hold.heir = next
+  return next
 }

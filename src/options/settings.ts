@@ -6,8 +6,18 @@ import { show } from '../kit/show.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { warn } from '../kit/warning.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { boolean, leaseMs, orNoLimit, text, timerMs, unchecked, waitMs, wholeMs } from './input.ts'
-import { assertMayKeep, keepMs } from './keep.ts'
+import {
+  assertMayKeep,
+  boolean,
+  keepMs,
+  leaseMs,
+  orNoLimit,
+  text,
+  timerMs,
+  unchecked,
+  waitMs,
+  wholeMs,
+} from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
@@ -34,9 +44,7 @@ export interface Settings {
   readonly label: string
   /** True if the client reports its identity to other clients. */
   readonly presence: boolean
-  /**
-   * How long the server keeps a token counter after its last use, in milliseconds; 0 means forever.
-   */
+  /** How long the server keeps a token counter after its last use, in milliseconds; 0 means forever. */
   readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
-import { unchecked } from '../options/input.ts'
-import { keepMs, refuseKeepMs } from '../options/keep.ts'
+import { keepMs, refuseKeepMs, unchecked } from '../options/input.ts'
 import { shape } from '../options/shape.ts'
 import { LeaseHolder } from './lease-holder.ts'
 

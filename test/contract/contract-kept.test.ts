@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, InvalidArgumentError, type Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
-import { granted } from '../support/fault-rig.ts'
+import { granted, within } from '../support/fault-rig.ts'
 import { takes } from '../support/takes.ts'
 import { describeWorlds } from '../support/worlds.ts'
 
@@ -63,7 +63,7 @@ describeWorlds('a lock that its client keeps', (world) => {
     let { token } = await kept(keeper)
     const lock = other.getLock('it')
     for (let i = 0; i < 3; i++) {
-      const lease = await takes({ atMost: SOON_MS }, lock.lock())
+      const lease = await within(SOON_MS, lock.lock())
       expect(lease.token).toBeGreaterThan(token)
       await lease.release()
       const again = await kept(keeper)
@@ -75,7 +75,7 @@ describeWorlds('a lock that its client keeps', (world) => {
   test('is free for tryLock() of another client', async () => {
     const [keeper, other] = keeperAndOther()
     const { token } = await kept(keeper)
-    const lease = granted(await takes({ atMost: SOON_MS }, other.getLock('it').tryLock()))
+    const lease = granted(await within(SOON_MS, other.getLock('it').tryLock()))
     expect(lease.token).toBeGreaterThan(token)
     expect(await keeper.getLock('it').tryLock()).toBeNull()
     await lease.release()
@@ -96,7 +96,7 @@ describeWorlds('a lock that its client keeps', (world) => {
       })
     await never(() => isHeld, 100)
     await lease.release()
-    await (await takes({ atMost: SOON_MS }, waiting)).release()
+    await (await within(SOON_MS, waiting)).release()
   })
 
   test('is free keepMs after the last release, and not before', async () => {
@@ -128,7 +128,7 @@ describeWorlds('a lock that its client keeps', (world) => {
   ])('is freed by %s, which lists no hold', async (_, close) => {
     const [keeper] = keeperAndOther()
     await kept(keeper)
-    expect(await takes({ atMost: SOON_MS }, close(keeper))).toEqual([])
+    expect(await within(SOON_MS, close(keeper))).toEqual([])
     expect(await isFree()).toBe(true)
   })
 
@@ -146,7 +146,7 @@ describeWorlds('a lock that its client keeps', (world) => {
     const [keeper, other] = keeperAndOther()
     for (const client of [other, keeper]) {
       await kept(keeper)
-      expect(await takes({ atMost: SOON_MS }, client.getLock('it').whenFree())).toBe(true)
+      expect(await within(SOON_MS, client.getLock('it').whenFree())).toBe(true)
     }
   })
 
@@ -172,11 +172,11 @@ describeWorlds('a lock that its client keeps', (world) => {
     const [keeper, other] = keeperAndOther()
     for (const client of [other, keeper]) {
       await kept(keeper)
-      const fair = await takes({ atMost: SOON_MS }, client.getFairLock('it').lock())
+      const fair = await within(SOON_MS, client.getFairLock('it').lock())
       await fair.release()
       await kept(keeper)
       const both = client.getMultiLock(client.getLock('it'), client.getLock('more'))
-      await (await takes({ atMost: SOON_MS }, both.lock())).release()
+      await (await within(SOON_MS, both.lock())).release()
     }
   })
 
@@ -299,7 +299,7 @@ describeWorlds('a lock that its client keeps', (world) => {
         }
       }),
     )
-    await takes({ atMost: 20_000 }, Promise.all(work))
+    await within(20_000, Promise.all(work))
     await eventually(() => isFree())
   })
 
