@@ -32,7 +32,11 @@
 #endif
 #define LEASE 3
 #define VALID 2
+#ifdef KEEP_AS_NEW
+#define RESERVE 2 /* The second call without a request is the first that is wrong. */
+#else
 #define RESERVE 1
+#endif
 #define ROUNDS 4
 #define TURNS 2
 #define CUTS 1
@@ -96,7 +100,7 @@ inline begin(tok, atLeast) {
 
 /* The keeper enters: no waiter is inside. */
 inline keeperEnters(tok) {
-	token = tok; begin(tok, asked); asked = 0;
+	token = tok; begin(token, asked); asked = 0;
 	assert(!isValid || (wstate[0] != HOLDS && wstate[1] != HOLDS))
 }
 
