@@ -70,8 +70,9 @@ export class KeptLock implements Kept {
   }
 
   keepAfter(hold: Hold): boolean {
-    if (this.#mayKeep(hold)) {
-      this.#startKeeping(hold)
+    const now = this.#lock.services.clock.now()
+    if (this.#mayKeep(hold, now)) {
+      this.#startKeeping(hold, now.monotonic)
       return true
     }
     this.staysAway = this.#isOverdue ? 'forOthers' : this.#isWanted ? 'briefly' : 'never'
@@ -87,18 +88,18 @@ export class KeptLock implements Kept {
     return this.#keepMs > 0 && this.#lock.handOverBudget.unbrokenMs >= longestMs
   }
 
-  #mayKeep(hold: Hold): boolean {
+  #mayKeep(hold: Hold, now: Moment): boolean {
     const { holds, waiters, isHandingOver, services } = this.#lock
     if (this.#keepMs === 0 || this.#isWanted || this.#isStopped || this.#isOverdue) return false
     // A client that missed messages since the grant may not know that another client wants the lock.
     if (this.#grantedAt < services.revocations.listeningSince) return false
     if (isHandingOver || !waiters.isEmpty || !holds.isEmpty) return false
-    return hold.token < hold.lastToken && hold.untouched && isFresh(hold, services.clock.now())
+    return hold.token < hold.lastToken && hold.untouched && isFresh(hold, now)
   }
 
-  #startKeeping(hold: Hold): void {
+  #startKeeping(hold: Hold, now: number): void {
     const { watchdog, clock, observer, waitReports } = this.#lock.services
-    const kept = holdAfter(hold, hold.owner, hold.token, clock, this)
+    const kept = holdAfter(hold, hold.owner, hold.token, now, clock, this)
     kept.count = 0
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
@@ -108,18 +109,21 @@ export class KeptLock implements Kept {
     this.#hold = kept
     this.#observation = observer.keeping(kept)
     waitReports.began(this.#lock)
-    this.#freeIn(this.#keepMs)
+    this.#freeIn(this.#keepMs, now)
   }
 
-  passTo({ request, waitedMs }: Waiter): Hold | undefined {
+  passTo({ request }: Waiter): Hold | undefined {
     const kept = this.#hold
     const { holds, services } = this.#lock
     const { clock } = services
     // Behind a broken connection, another server may have taken over without the hold.
     if (services.server.whyDown !== undefined) return undefined
-    if (kept === undefined || !isFor(kept, request) || !isFresh(kept, clock.now())) return undefined
-    const following = holdAfter(kept, request.owner, kept.token + 1, clock, holds)
-    following.askedAt = clock.monotonic() - waitedMs - CHECK_EACH_MS
+    if (kept === undefined || !isFor(kept, request)) return undefined
+    const now = clock.now()
+    if (!isFresh(kept, now)) return undefined
+    const token = kept.token + 1
+    const following = holdAfter(kept, request.owner, token, now.monotonic, clock, holds)
+    following.askedAt = now.monotonic - CHECK_EACH_MS
     this.#finish(kept, 'used')
     return following
   }
@@ -172,9 +176,9 @@ export class KeptLock implements Kept {
     else if (lastToken - token > this.#reserve / 2) this.#reserve = RESERVE
   }
 
-  #freeIn(ms: number): void {
+  #freeIn(ms: number, now: number): void {
     const { clock } = this.#lock.services
-    this.#endsAt = clock.monotonic() + ms
+    this.#endsAt = now + ms
     if (this.#firesAt <= this.#endsAt) return
     clock.clear(this.#timer)
     this.#firesAt = this.#endsAt
@@ -184,8 +188,9 @@ export class KeptLock implements Kept {
   #fire(): void {
     this.#firesAt = Infinity
     if (this.#hold === undefined) return
-    const leftMs = this.#endsAt - this.#lock.services.clock.monotonic()
-    if (leftMs > 0) this.#freeIn(leftMs)
+    const now = this.#lock.services.clock.monotonic()
+    const leftMs = this.#endsAt - now
+    if (leftMs > 0) this.#freeIn(leftMs, now)
     else void this.free()
   }
 

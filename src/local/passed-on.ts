@@ -48,7 +48,7 @@ export function passedOn(
   const usedMs =
     confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
   if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
-  const following = holdAfter(hold, request.owner, hold.token + 1, clock, holds)
+  const following = holdAfter(hold, request.owner, hold.token + 1, now.monotonic, clock, holds)
   following.askedAt = now.monotonic - waiter.waitedMs
   return following
 }
@@ -57,12 +57,14 @@ export function passedOn(
  * Makes the hold that gets the lock from `hold` without a request. The new hold has the same owner id and the same
  * lease.
  *
+ * @param now the time on the monotonic clock, in milliseconds
  * @param host called if the new hold is lost
  */
 export function holdAfter(
   hold: Hold,
   owner: Owner,
   token: number,
+  now: number,
   clock: Clock,
   host: ConstructorParameters<typeof Hold>[2],
 ): Hold {
@@ -72,7 +74,7 @@ export function holdAfter(
     clock,
     host,
   )
-  next.beganAt = clock.monotonic()
+  next.beganAt = now
   next.inDoubtUntil(hold.doubtUntilMs)
   hold.heir = next
   return next
