@@ -93,7 +93,7 @@ function startWithKept(lock: LocalLock, waiter: Waiter): void {
   if (waiter.request.keepMs > 0) lock.services.revocations.startListening()
   const hold = kept.passTo(waiter)
   if (hold !== undefined) waiter.accept(hold, 'kept')
-  else if (kept.hold === undefined) waiter.start()
+  else if (kept.owner === undefined) waiter.start()
   else if (lock.services.server.whyDown === undefined) {
     void startWhenFreed(kept.free(), lock, waiter)
   } else {

@@ -31,7 +31,11 @@ const CHECK_EACH_MS = 10
 export class KeptLock implements Kept {
   staysAway: StaysAway = 'never'
   readonly #lock: LocalLock
+  /** The hold before the next hold: the kept hold. In the turn of a release, still the hold that was released. */
+  #last: Hold | undefined
+  /** The kept hold, which the watchdog renews. Made in the next turn, because many calls acquire the lock before it. */
   #hold: Hold | undefined
+  #isTurnAwaited = false
   #observation: KeepObservation = UNOBSERVED
   /** The `keepMs` of the hold that an owner has now; 0 if the client must free the lock after this hold. */
   #keepMs = 0
@@ -50,8 +54,8 @@ export class KeptLock implements Kept {
     this.#lock = lock
   }
 
-  get hold(): Hold | undefined {
-    return this.#hold
+  get owner(): string | undefined {
+    return this.#last?.id.wireOwner
   }
 
   get keptMs(): number | undefined {
@@ -72,7 +76,8 @@ export class KeptLock implements Kept {
   keepAfter(hold: Hold): boolean {
     const now = this.#lock.services.clock.now()
     if (this.#mayKeep(hold, now)) {
-      this.#startKeeping(hold, now.monotonic)
+      this.#last = hold
+      this.#trackNextTurn()
       return true
     }
     this.staysAway = this.#isOverdue ? 'forOthers' : this.#isWanted ? 'briefly' : 'never'
@@ -97,51 +102,73 @@ export class KeptLock implements Kept {
     return hold.token < hold.lastToken && hold.untouched && isFresh(hold, now)
   }
 
-  #startKeeping(hold: Hold, now: number): void {
+  #trackNextTurn(): void {
+    if (this.#isTurnAwaited) return
+    this.#isTurnAwaited = true
+    outsideContexts(() => {
+      this.#lock.services.clock.nextTurn(() => {
+        this.#isTurnAwaited = false
+        if (this.#last !== undefined) this.#tracked(this.#last)
+      })
+    })
+  }
+
+  /** Returns the kept hold, which the watchdog renews from now on. */
+  #tracked(last: Hold): Hold {
+    if (this.#hold !== undefined) return this.#hold
     const { watchdog, clock, observer, waitReports } = this.#lock.services
-    const kept = holdAfter(hold, hold.owner, hold.token, now, clock, this)
+    const now = clock.monotonic()
+    const kept = holdAfter(last, last.owner, last.token, now, clock, this)
     kept.count = 0
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
     watchdog.watch(kept)
     // While the event loop is blocked, the client could not answer another client that wants the lock.
     kept.standAlone()
+    this.#last = kept
     this.#hold = kept
     this.#observation = observer.keeping(kept)
     waitReports.began(this.#lock)
     this.#freeIn(this.#keepMs, now)
+    return kept
   }
 
   passTo({ request }: Waiter): Hold | undefined {
-    const kept = this.#hold
+    const last = this.#last
     const { holds, services } = this.#lock
     const { clock } = services
     // Behind a broken connection, another server may have taken over without the hold.
     if (services.server.whyDown !== undefined) return undefined
-    if (kept === undefined || !isFor(kept, request)) return undefined
+    if (last === undefined || !isFor(last, request)) return undefined
     const now = clock.now()
-    if (!isFresh(kept, now)) return undefined
-    const token = kept.token + 1
-    const following = holdAfter(kept, request.owner, token, now.monotonic, clock, holds)
+    if (!isFresh(last, now)) return undefined
+    const token = last.token + 1
+    const following = holdAfter(last, request.owner, token, now.monotonic, clock, holds)
     following.askedAt = now.monotonic - CHECK_EACH_MS
-    this.#finish(kept, 'used')
+    this.#last = undefined
+    if (this.#hold !== undefined) this.#finish(this.#hold, 'used')
     return following
   }
 
   async wanted(): Promise<boolean> {
-    if (this.#hold !== undefined) return this.free()
+    if (this.#last !== undefined) return this.free()
     this.#isWanted = true
     return false
   }
 
   async free(): Promise<boolean> {
-    const kept = this.#hold
-    if (kept === undefined) return false
+    if (this.#last === undefined) return false
+    const kept = this.#tracked(this.#last)
     this.#finish(kept, 'freed')
     this.#stopTimer()
     this.#updateReserve(kept)
     // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
     return new FreeRequest(this.#lock, kept, UNOBSERVED).result.catch(() => false)
+  }
+
+  forced(owner: string): void {
+    const last = this.#last
+    if (last !== undefined && last.id.wireOwner === owner) this.#tracked(last).loseGone()
   }
 
   stopKeeping(): void {
@@ -160,6 +187,7 @@ export class KeptLock implements Kept {
   }
 
   #finish(kept: Hold, outcome: Parameters<KeepObservation['ended']>[0]): void {
+    this.#last = undefined
     this.#hold = undefined
     const { watchdog, waitReports } = this.#lock.services
     watchdog.untrack(kept)

@@ -9,8 +9,8 @@ export type StaysAway = 'never' | 'always' | 'forOthers' | 'briefly'
 
 /** One lock that its client may keep between two holds. `KeptLock` implements this interface. */
 export interface Kept {
-  /** The kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
-  readonly hold: Hold | undefined
+  /** The owner id of the kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
+  readonly owner: string | undefined
   /** For how long this client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
   readonly keptMs: number | undefined
   /** Says if the waiters of this client pause after the release for which `keepAfter` returned false. */
@@ -35,6 +35,8 @@ export interface Kept {
    * Frees the lock if it is kept. Resolves when the server has answered, or when the client retries in the background.
    */
   free(): Promise<boolean>
+  /** Called after `forceUnlock()` of this client ended the hold of this owner id. */
+  forced(owner: string): void
   /** Frees the lock if it is kept, and never keeps it again. */
   stopKeeping(): void
 }

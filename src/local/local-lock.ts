@@ -105,7 +105,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** True if this client holds or keeps the lock, or a hand-over request is in flight. */
   get isOccupied(): boolean {
-    return this.isHandingOver || !this.holds.isEmpty || this.kept?.hold !== undefined
+    return this.isHandingOver || !this.holds.isEmpty || this.kept?.owner !== undefined
   }
 
   /** True if a hold of this client, or a hand-over request in flight, prevents the request. */
@@ -226,7 +226,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** Called after `forceUnlock()` ended a hold. The same hold in this client ends at once. */
   forced(seen: SeenHold): void {
-    if (this.kept?.hold?.id.wireOwner === seen.owner) this.kept.hold.loseGone()
+    this.kept?.forced(seen.owner)
     this.holds.forced(seen)
     this.checkAgain()
   }

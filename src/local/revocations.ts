@@ -62,7 +62,7 @@ export class Revocations {
       isNeeded: () => this.#keeps || this.#open.size > 0 || this.#hasListeners(),
       received: (message) => this.#received(message),
       missed: () => {
-        for (const kept of this.#client.allKept()) if (kept.hold !== undefined) void kept.wanted()
+        for (const kept of this.#client.allKept()) if (kept.owner !== undefined) void kept.wanted()
       },
     })
   }
@@ -226,7 +226,7 @@ export class Revocations {
   /** Passes the request to the holders, and frees kept locks. Returns the owners that heard the request. */
   #receive(request: RevocationRequest): readonly string[] {
     const freed = this.#client.allKept().flatMap((kept) => {
-      const owner = kept.hold?.id.wireOwner
+      const { owner } = kept
       if (owner === undefined || !request.owners.includes(owner)) return []
       void kept.wanted()
       return [owner]
