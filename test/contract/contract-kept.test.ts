@@ -171,8 +171,9 @@ describeWorlds('a lock that its client keeps', (world) => {
   test('goes to a fair lock and to a multi-lock of the same name, of each client', async () => {
     const [keeper, other] = keeperAndOther()
     for (const client of [other, keeper]) {
-      await kept(keeper)
+      const { owner } = await kept(keeper)
       const fair = await within(SOON_MS, client.getFairLock('it').lock())
+      expect(fair.owner).not.toBe(owner)
       await fair.release()
       await kept(keeper)
       const both = client.getMultiLock(client.getLock('it'), client.getLock('more'))
