@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { barrierModel } from '../spec/barrier.checks.mjs'
 import { electionModel } from '../spec/election.checks.mjs'
 import { fairRunsModel } from '../spec/fair-runs.checks.mjs'
+import { keptModel } from '../spec/kept.checks.mjs'
 import { latchModel } from '../spec/latch.checks.mjs'
 import { permitsModel } from '../spec/permits.checks.mjs'
 import { readWriteModels } from '../spec/read-write.checks.mjs'
@@ -115,6 +116,7 @@ const MODELS = {
     reach: [['', '1 2 3 4 5']],
     variants: { NO_CLAIM: [], NO_FOUNDER: [], ANY_CLAIM: [], ANY_DEPLOYMENT: [], NO_REST: [] },
   },
+  ...keptModel,
   ...fairRunsModel,
   ...readWriteModels,
   ...semaphoreModel,

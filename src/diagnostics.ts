@@ -43,9 +43,9 @@ export interface Notes {
  * How the call acquired the lock. `free`: the lock was available at once. `reentered`: the owner held the lock before.
  * `local`: another call of the same client passed the lock on. `granted`: the server granted the lock in FIFO order,
  * usually at the release of another client. `raced`: the call waited, and then acquired the lock in competition with
- * other callers.
+ * other callers. `kept`: the client had kept the lock after an earlier release, and sent no request.
  */
-export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
+export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced' | 'kept'
 
 /**
  * How a call ended. `timeout`: `waitMs` passed, or a single try found that the lock is held. `outage`: Redis did not
@@ -110,10 +110,30 @@ export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
   /**
-   * How the release ended. `local`: the hold passed to the next caller in this client. `gone`: the server no longer had
+   * How the release ended. `local`: the hold passed to the next caller in this client. `kept`: the client keeps the lock
+   * for its next call, and sent no request. `gone`: the server no longer had
    * the hold. `unknown`: the server did not confirm the release, and the client retries in the background.
    */
-  outcome?: 'freed' | 'local' | 'gone' | 'unknown'
+  outcome?: 'freed' | 'local' | 'kept' | 'gone' | 'unknown'
+  error?: unknown
+}
+
+/**
+ * The fact of `tracing:holdfast:keep`: the time in which the client keeps a plain lock that no owner holds. The time
+ * begins with a release and ends with the next acquisition, or when the client no longer has the lock.
+ */
+export interface KeepFact extends LockFact {
+  readonly owner: string
+  /** The token of the last hold. The next acquisition gets a greater token. */
+  readonly token: number
+  // The fields below are set at `asyncEnd`.
+  /**
+   * How this time ended. `used`: a call acquired the lock. `freed`: the client asked the server to free the lock.
+   * `lost`: the lease expired, or the server no longer had the hold.
+   */
+  outcome?: 'used' | 'freed' | 'lost'
+  /** For how long the client kept the lock, in milliseconds. */
+  keptMs?: number
   error?: unknown
 }
 
@@ -163,6 +183,7 @@ export interface SettledFact extends ClientFact {
 export const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acquire')
 export const holdTrace = tracingChannel<unknown, HoldFact>('holdfast:hold')
 export const releaseTrace = tracingChannel<unknown, ReleaseFact>('holdfast:release')
+export const keepTrace = tracingChannel<unknown, KeepFact>('holdfast:keep')
 export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
 export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
 export const settledChannel = channel('holdfast:settled')

@@ -8,15 +8,16 @@ import { addKindMethods, OpenKinds } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
-import { plainKind } from './local/racing-waiter.ts'
 import { ServerEvents } from './local/server-events.ts'
 import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
+import { plainKind } from './locks/lock/plain-kind.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import { type CloseOptions, drainMsOf } from './options/close-options.ts'
-import { assertFunction } from './options/input.ts'
-import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
-import { resolveOptions } from './options/settings.ts'
-import { type OwnerHandle as Owner, ownerOf } from './owner/owner.ts'
+import { assertFunction, assertMayKeep } from './options/input.ts'
+import type { PlainLockOptions } from './options/lock-object.ts'
+import type { HoldfastOptions } from './options/options.ts'
+import { resolveOptions, type Settings } from './options/settings.ts'
+import { type OwnerHandle as Owner, plainLockOptions } from './owner/owner.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
@@ -32,6 +33,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   readonly id: string = nanoid()
   readonly #parts: ClientParts
   readonly #kinds: OpenKinds
+  readonly #settings: Settings
 
   static {
     addKindMethods<Holdfast>(Holdfast, KINDS, (client) => client.#kinds)
@@ -53,6 +55,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
       majorityOf(servers, settings, nameOf),
     )
     this.#kinds = new OpenKinds(KINDS, this.#parts, settings)
+    this.#settings = settings
   }
 
   /** Returns the client as logs and JSON show it. The result contains no login. */
@@ -70,12 +73,16 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    *
    * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a name with `}` must have
    * a `{` before the `}`
-   * @throws `InvalidArgumentError` for an invalid name or option
+   * @throws `InvalidArgumentError` for an invalid name or option. Also for a `keepMs` with `masters` or `durability`
    */
-  getLock(name: string, options: GetLockOptions = {}): Lock {
-    const owner = ownerOf(options, this.id)
+  getLock(name: string, options: PlainLockOptions = {}): Lock {
+    const { isQuorum, durability, keepMs: usual } = this.#settings
+    const { owner, keepMs = usual } = plainLockOptions(options, this.id)
+    assertMayKeep(keepMs, isQuorum, durability !== undefined)
     const { registry } = this.#parts.backend
-    return handleOf(new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind))
+    const lock = new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind)
+    lock.keepMs = keepMs
+    return handleOf(lock)
   }
 
   /**

@@ -4,6 +4,7 @@ export type {
   AcquirePath,
   HoldFact,
   HoldOutcome,
+  KeepFact,
   KindName,
   LockFact,
   Notes,
@@ -79,10 +80,10 @@ export type {
 export type { PermitOwner, WhyNoPermits } from './locks/semaphore/why-no-permits.ts'
 export type { CloseOptions } from './options/close-options.ts'
 export { type DurabilityOptions, NotDurableError } from './options/durability.ts'
+export type { GetLockOptions, PlainLockOptions } from './options/lock-object.ts'
 export type { NodeRedisClient } from './options/node-redis-source.ts'
 export type {
   AwaitOptions,
-  GetLockOptions,
   HoldfastOptions,
   LatchRoundOptions,
   LockOptions,

@@ -1,4 +1,4 @@
-import type { AcquirePath, HoldOutcome, KindName, ReleaseFact } from './diagnostics.ts'
+import type { AcquirePath, HoldOutcome, KeepFact, KindName, ReleaseFact } from './diagnostics.ts'
 
 export interface ObservedRequest {
   readonly kind: { readonly name: KindName }
@@ -53,6 +53,11 @@ export interface ReleaseObservation {
   ended(outcome: NonNullable<ReleaseFact['outcome']>, error?: unknown): void
 }
 
+/** The time in which the client keeps a lock that no owner holds. */
+export interface KeepObservation {
+  ended(outcome: NonNullable<KeepFact['outcome']>): void
+}
+
 /** One request of the watchdog, which renews one or more holds. */
 export interface RenewalObservation {
   /** Called after the request was sent. */
@@ -72,6 +77,8 @@ export interface LockObserver {
   /** @param acquisition the call that acquired the hold */
   holding(hold: ObservedHold, acquisition: AcquisitionObservation): HoldObservation
   releasing(hold: ObservedHold): ReleaseObservation
+  /** @param hold the kept hold */
+  keeping(hold: ObservedHold): KeepObservation
   /** @param lateMs how much later than planned the request is sent, in milliseconds */
   renewing(holds: number, lateMs: number): RenewalObservation
 }

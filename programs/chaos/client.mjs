@@ -16,7 +16,7 @@ import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 import { Record } from './record.mjs'
 
 const settings = JSON.parse(process.argv[2])
-const { label, seed, options, names, kinds, callers, fast, witnessPort, force } = settings
+const { label, seed, options, names, kinds, callers, fast, witnessPort, keeps, force } = settings
 const random = randomFrom(seed)
 const tally = { acquired: 0, refused: 0, aborted: 0, lost: 0, violations: [] }
 const failures = new Map()
@@ -27,6 +27,9 @@ let { generation } = settings
 const errors = new Map()
 const errorsOf = (name) => errors.get(name) ?? 0
 
+/** The `keepMs` of a client. Half of the clients keep their plain locks between two calls. */
+const KEEP_MS = [0, 0, 20, 1_000]
+
 let client = open()
 
 function open() {
@@ -35,7 +38,7 @@ function open() {
   const place = cluster && {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
-  const made = new Holdfast({ ...others, ...place })
+  const made = new Holdfast({ ...others, ...place, keepMs: keeps ? pick(random, KEEP_MS) : 0 })
   made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
   return made
 }

@@ -194,6 +194,9 @@ function openClients(stage, witnessPort) {
       const ways = await Promise.all(world.targets.map((one) => new Way(one.port).open()))
       for (const [j, { ways: all }] of world.targets.entries()) all.push(ways[j])
       const { isQuorum, names } = world
+      // A server that forgot a lock, or whose clock was set, ends a lease early. The next call of the keeper may then get
+      // a lower token than a holder in between.
+      const keeps = !isQuorum && !world.isReplicated && !world.areClocksSet && !options.forget
       // Each client always claims that the deployment is new. The claim is wrong after the first start, so no master
       // may vote because of it.
       const ofQuorum = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS, newDeployment: true } : {}
@@ -204,7 +207,7 @@ function openClients(stage, witnessPort) {
         seed: Math.floor(random() * 2 ** 31),
         options: place,
         generation: stage.generation,
-        ...{ names, kinds, callers, fast, witnessPort, isQuorum, force, broken, control },
+        ...{ names, kinds, callers, fast, witnessPort, isQuorum, keeps, force, broken, control },
       })
       const file = control ? 'controls/client.mjs' : 'client.mjs'
       const tell = (what) => stage.violated(what)

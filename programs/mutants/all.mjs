@@ -9,6 +9,7 @@ import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { held } from './held.mjs'
+import { kept } from './kept.mjs'
 import { latch } from './latch.mjs'
 import { latchScripts } from './latch-scripts.mjs'
 import { leader } from './leader.mjs'
@@ -42,6 +43,7 @@ const areas = {
   fair,
   leader: [...leader, ...leaderTerm, ...leaderWatch],
   'hand-over': handOver,
+  kept,
   'unknown-outcomes': unknown,
   quorum,
   durability,

@@ -7,8 +7,8 @@ export const handOver = [
     mistake:
       'Each call that receives the lock inside the client has a whole lease, which Redis does not know.',
     file: 'src/local/passed-on.ts',
-    search: '      ...proof,\n',
-    replace: '      sentAt: clock.now(),\n',
+    search: ', leaseMs, ...proof },',
+    replace: ', leaseMs, sentAt: clock.now() },',
     test: 'test/lease/holds.test.ts',
     name: 'the next holder gets the rest of the lease, and not more',
   },

@@ -5,6 +5,8 @@ import {
   type HoldFact,
   holdTrace,
   isTraced,
+  type KeepFact,
+  keepTrace,
   type LockFact,
   type ReleaseFact,
   releaseTrace,
@@ -16,6 +18,7 @@ import { NO_LEASE_MS } from '../lease/validity.ts'
 import {
   type AcquisitionObservation,
   type HoldObservation,
+  type KeepObservation,
   type LockObserver,
   type ObservedHold,
   type ObservedRequest,
@@ -25,6 +28,7 @@ import {
 } from '../lock-observer.ts'
 import { PublishedAcquisition } from './published-acquisition.ts'
 import { PublishedHold } from './published-hold.ts'
+import { PublishedKeeping } from './published-keeping.ts'
 import { PublishedRelease } from './published-release.ts'
 import { PublishedRenewal } from './published-renewal.ts'
 
@@ -76,6 +80,14 @@ export class ChannelObserver implements LockObserver {
     fact.token = hold.token
     releaseTrace.start.publish(fact)
     return new PublishedRelease(fact)
+  }
+
+  keeping(hold: ObservedHold): KeepObservation {
+    if (!isTraced(keepTrace)) return UNOBSERVED
+    const fact = this.#factOf<KeepFact>(hold.lockName, hold)
+    fact.owner = hold.id.wireOwner
+    fact.token = hold.token
+    return new PublishedKeeping(fact, this.#clock)
   }
 
   renewing(holds: number, latenessMs: number): RenewalObservation {

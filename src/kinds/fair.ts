@@ -1,7 +1,7 @@
 import { show } from '../kit/show.ts'
 import { FairLocks } from '../locks/fair/fair-locks.ts'
 import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.ts'
-import type { GetLockOptions } from '../options/options.ts'
+import type { GetLockOptions } from '../options/lock-object.ts'
 import { ownerOf } from '../owner/owner.ts'
 import { FAIR } from '../servers/fair-server.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'

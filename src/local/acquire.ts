@@ -2,6 +2,7 @@ import { unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { KeptLock } from './kept-lock.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
@@ -78,8 +79,41 @@ async function startWhenReady(
 }
 
 function start(lock: LocalLock, waiter: Waiter): void {
-  const { owner, kind } = waiter.request
+  const { owner, kind, keepMs } = waiter.request
   const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)
-  else waiter.start()
+  else if (lock.kept === undefined && keepMs === 0) waiter.start()
+  else startWithKept(lock, waiter)
+}
+
+/** Passes a kept lock to the waiter. If the waiter cannot have the kept hold, frees the lock and starts the waiter. */
+function startWithKept(lock: LocalLock, waiter: Waiter): void {
+  lock.kept ??= new KeptLock(lock)
+  const kept = lock.kept
+  if (waiter.request.keepMs > 0) lock.services.revocations.startListening()
+  const hold = kept.passTo(waiter)
+  if (hold !== undefined) waiter.accept(hold, 'kept')
+  else if (kept.owner === undefined) waiter.start()
+  else if (lock.services.server.whyDown === undefined) {
+    void startWhenFreed(kept.free(), lock, waiter)
+  } else {
+    // The waiter itself waits for the end of the outage.
+    void kept.free()
+    waiter.start()
+  }
+}
+
+async function startWhenFreed(
+  freed: Promise<unknown>,
+  lock: LocalLock,
+  waiter: Waiter,
+): Promise<void> {
+  lock.tasks.started()
+  await freed
+  try {
+    if (!waiter.settled) start(lock, waiter)
+  } catch (error) {
+    waiter.reject(error)
+  }
+  lock.tasks.finished()
 }

@@ -76,20 +76,26 @@ export class Backend {
       {
         renewing: (holds, lateMs) => observer.renewing(holds, lateMs),
         renewed: (holds) => emit('renewed', { holds }),
-        late: (hold, cause) =>
+        late: (hold, cause) => {
+          // A kept hold has no owner that could learn of the failure.
+          if (!hold.reported) return
           emit('late', {
             name: hold.lockName,
             owner: hold.id.wireOwner,
             token: hold.token,
             remainingMs: hold.remainingMs(),
             cause,
-          }),
+          })
+        },
       },
       standIn,
     )
     // After a reconnect, the server may be another server, or may have lost its data. So the
-    // watchdog renews or checks all holds.
-    this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
+    // watchdog renews or checks all holds. A kept lock has no holder that could learn of a loss, so the client frees it.
+    this.#ignoreUps = server.onUp(() => {
+      this.#watchdog.verifyAll()
+      for (const kept of this.registry.kept) void kept.free()
+    })
     const responseTime = new ResponseTime()
     const limits = {
       clock,
@@ -102,7 +108,10 @@ export class Backend {
       whyDown: () => server.whyDown,
     }
     const holds = () => this.registry.holds
-    const revocations = new Revocations(server.requests, { client, label, requests, holds }, limits)
+    const kept = (key: string) => this.registry.find(key)?.kept
+    const allKept = () => this.registry.kept
+    const parts = { client, label, requests, holds, kept, allKept }
+    const revocations = new Revocations(server.requests, parts, limits)
     this.registry = new LocalLocks(
       owners,
       {

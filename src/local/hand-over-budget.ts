@@ -23,7 +23,7 @@ const LONGEST_POLITENESS_MS = 1_000
  * After hand-overs for this many milliseconds, the client pauses even if the server counts no other
  * waiters. The server does not count waiters that cannot subscribe and only poll.
  */
-const UNBROKEN_MS = 1_000
+export const UNBROKEN_MS = 1_000
 /**
  * The pause after hand-overs for `UNBROKEN_MS` takes the share `part` of the time of the
  * hand-overs, but at most `longestMs` milliseconds.
@@ -80,7 +80,7 @@ export class HandOverBudget {
    * no chance for too long.
    */
   get isUnbroken(): boolean {
-    return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
+    return this.isUsedUp && this.unbrokenMs >= UNBROKEN_MS
   }
 
   /** Records a release after which any client can acquire the lock at once. */
@@ -91,9 +91,11 @@ export class HandOverBudget {
   /**
    * Called after a release that gives polling waiters of other clients a chance. The waiters of
    * this client then pause before their next request.
+   *
+   * @param longestMs the longest pause, in milliseconds
    */
-  stayAway(): void {
-    const ms = Math.min(this.#unbrokenMs * AWAY.part, AWAY.longestMs)
+  stayAway(longestMs: number = AWAY.longestMs): void {
+    const ms = Math.min(this.unbrokenMs * AWAY.part, longestMs)
     this.#awayUntil = this.#clock.monotonic() + ms
   }
 
@@ -143,7 +145,8 @@ export class HandOverBudget {
     await pause(this.#clock, ms)
   }
 
-  get #unbrokenMs(): number {
+  /** For how long no other client could acquire the lock, in milliseconds. */
+  get unbrokenMs(): number {
     return this.#unbrokenSince === undefined ? 0 : this.#clock.monotonic() - this.#unbrokenSince
   }
 

@@ -16,6 +16,7 @@ import { WaitQueue } from '../waiting/wait-queue.ts'
 import type { Sight, Waiter } from '../waiting/waiter.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
 import { Holds } from './holds.ts'
+import type { Kept } from './kept.ts'
 import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
 import type { QueuedWaiters } from './queued-waiters.ts'
 import type { Services } from './services.ts'
@@ -28,9 +29,8 @@ interface LocalLockEvents {
 }
 
 /**
- * One lock in this client: its holds, and its waiters in a `WaitQueue`. Usually only the first waiter
- * of each line sends requests. If possible, a release hands the lock over to a
- * waiter of this client.
+ * One lock in this client: its holds, and its waiters in a `WaitQueue`. Usually only the first waiter of each line sends
+ * requests. If possible, a release hands the lock over to a waiter of this client.
  */
 export class LocalLock extends Linked<LocalLock> {
   readonly name: string
@@ -50,6 +50,8 @@ export class LocalLock extends Linked<LocalLock> {
   isHandingOver = false
   /** Set from the first wait in the server's queue, until this client no longer uses the lock. */
   queuedWaiters: QueuedWaiters | undefined
+  /** Set from the first call with a `keepMs`. */
+  kept: Kept | undefined
   readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
@@ -101,9 +103,9 @@ export class LocalLock extends Linked<LocalLock> {
     return this.waiters.isEmpty && !this.isOccupied && this.tasks.isQuiet
   }
 
-  /** True if this client holds the lock, or a hand-over request is in flight. */
+  /** True if this client holds or keeps the lock, or a hand-over request is in flight. */
   get isOccupied(): boolean {
-    return this.isHandingOver || !this.holds.isEmpty
+    return this.isHandingOver || !this.holds.isEmpty || this.kept?.owner !== undefined
   }
 
   /** True if a hold of this client, or a hand-over request in flight, prevents the request. */
@@ -116,10 +118,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.holds.all.some((hold) => hold.owner === owner)
   }
 
-  /**
-   * Returns an owner that `isMeant` accepts, and whose hold prevents requests of this kind.
-   * Undefined if there is no such owner.
-   */
+  /** Returns an owner that `isMeant` accepts, and whose hold prevents requests of this kind; undefined for none. */
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
     const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
     return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
@@ -227,6 +226,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** Called after `forceUnlock()` ended a hold. The same hold in this client ends at once. */
   forced(seen: SeenHold): void {
+    this.kept?.forced(seen.owner)
     this.holds.forced(seen)
     this.checkAgain()
   }

@@ -17,6 +17,7 @@ import { closedError, closingError } from './closed-errors.ts'
 import { Draining } from './draining.ts'
 import type { FreeWatches } from './free-watches.ts'
 import type { CutOffHold, Holdings } from './holdings.ts'
+import type { Kept } from './kept.ts'
 import { toRenew } from './kind-verbs.ts'
 import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
@@ -151,6 +152,11 @@ export class LocalLocks {
     return this.#all.size
   }
 
+  /** The kept objects of all locks that this client may keep. */
+  get kept(): Kept[] {
+    return [...this.#all.values()].flatMap(({ kept }) => kept ?? [])
+  }
+
   /** Returns the local lock; undefined if this client does not use the lock now. */
   find(rawName: string): LocalLock | undefined {
     return this.#all.inUse(rawName)
@@ -184,10 +190,7 @@ export class LocalLocks {
     throw closingError(lockName)
   }
 
-  /**
-   * Limits the hold to `maxHoldMs` milliseconds from now. Does nothing if the watchdog renews the
-   * hold for no acquisition or for several.
-   */
+  /** Limits the hold to `maxHoldMs` ms from now. Does nothing if the watchdog renews it for no acquisition or several. */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
     hold.limit(maxHoldMs, this.clock.monotonic())
@@ -215,6 +218,7 @@ export class LocalLocks {
     if (this.#draining === undefined) {
       const all = [...this.#all.values()]
       this.#draining = new Draining(all)
+      for (const kept of this.kept) kept.stopKeeping()
       for (const lock of all) {
         const isNew = ({ request }: Waiter) => !lock.isHeldBy(request.owner)
         lock.waiters.rejectAll(closingError(lock.name), isNew)
@@ -223,11 +227,7 @@ export class LocalLocks {
     return this.#draining.done
   }
 
-  /**
-   * Releases all holds and rejects all waiters.
-   *
-   * @returns the holds that this call ended; `released` resolves when no release is under way
-   */
+  /** Releases all holds and rejects all waiters. Returns the ended holds; `released` resolves when no release is under way. */
   shutDown(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
     this.clients.unregister()
@@ -240,10 +240,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /**
-   * Called at the end of `close()`. From now on, `holdings` does not list the holds that `close()`
-   * was still releasing.
-   */
+  /** Called at the end of `close()`. From now on, `holdings` lists no hold that `close()` was still releasing. */
   closed(): void {
     this.#releasing.clear()
   }

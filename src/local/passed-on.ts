@@ -1,6 +1,7 @@
-import { elapsedMs, type Moment } from '../kit/clock.ts'
+import { type Clock, elapsedMs, type Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
+import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { Holds } from './holds.ts'
 import type { Services } from './services.ts'
@@ -47,23 +48,34 @@ export function passedOn(
   const usedMs =
     confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
   if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
-  const following = new Hold(
-    {
-      lockName: hold.lockName,
-      owner: request.owner,
-      id: hold.id,
-      token: hold.token + 1,
-      lastToken: hold.lastToken,
-      kind: hold.kind,
-      leaseMs,
-      ...proof,
-    },
-    clock,
-    holds,
-  )
-  following.beganAt = now.monotonic
+  const following = holdAfter(hold, request.owner, hold.token + 1, now.monotonic, clock, holds)
   following.askedAt = now.monotonic - waiter.waitedMs
-  following.inDoubtUntil(hold.doubtUntilMs)
-  hold.heir = following
   return following
+}
+
+/**
+ * Makes the hold that gets the lock from `hold` without a request. The new hold has the same owner id and the same
+ * lease.
+ *
+ * @param now the time on the monotonic clock, in milliseconds
+ * @param host called if the new hold is lost
+ */
+export function holdAfter(
+  hold: Hold,
+  owner: Owner,
+  token: number,
+  now: number,
+  clock: Clock,
+  host: ConstructorParameters<typeof Hold>[2],
+): Hold {
+  const { lockName, id, lastToken, kind, leaseMs, proof } = hold
+  const next = new Hold(
+    { lockName, owner, id, token, lastToken, kind, leaseMs, ...proof },
+    clock,
+    host,
+  )
+  next.beganAt = now
+  next.inDoubtUntil(hold.doubtUntilMs)
+  hold.heir = next
+  return next
 }

@@ -4,12 +4,12 @@ import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import type { Confirm } from '../servers/durability.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import { kindOf, renewalOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
-import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { releaseOne } from './release.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
@@ -39,6 +39,7 @@ export abstract class LocalWaiter extends Waiter {
       return
     }
     holds.watch(hold, request)
+    lock.kept?.acquired(hold, request)
     // The waiter settles before the client emits events. So the caller receives the lease even if a listener aborts the
     // call.
     this.resolve(hold, path)
@@ -166,7 +167,7 @@ export class RacingWaiter extends LocalWaiter {
     const attempt = {
       owner: ownerIdOf(this),
       leaseMs: request.leaseMs,
-      reserve: lock.waiters.isShared ? RESERVE : 0,
+      reserve: lock.kept?.reserveFor(request) ?? (lock.waiters.isShared ? RESERVE : 0),
       callMs,
       beside: lock.holds.beside(request)?.id.wireOwner,
       waits,
@@ -215,7 +216,7 @@ export class RacingWaiter extends LocalWaiter {
       } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
         this.#splits += 1
         lock.services.clock.after(splitMs, () => this.woken())
-      } else {
+      } else if (!askKeeper(lock, this, grant.holder)) {
         // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
         if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
         this.woken()
@@ -239,11 +240,4 @@ export class RacingWaiter extends LocalWaiter {
     else if (!this.asking) abandonId(lock, this)
     lock.tasks.finished()
   }
-}
-
-export const plainKind: LockKind = {
-  name: 'lock',
-  isShared: false,
-  waitsInTurn: false,
-  newWaiter: (lock, request) => new RacingWaiter(lock, request),
 }

@@ -5,6 +5,7 @@ import type { Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
+import type { StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
@@ -82,18 +83,21 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
+/** The longest pause of waiters with `briefly`, in milliseconds. */
+const BRIEFLY_MS = 10
+
 /** The last release of a hold. The server then ends the hold. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   /** When the last attempt was sent. Set only if waiters of this client are in a queue on the server. */
   #releasedAt: Moment | undefined
-  readonly #staysAway: boolean
+  readonly #staysAway: StaysAway
   readonly #observation: ReleaseObservation
 
   /**
    * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on the monotonic clock.
    *   The answer `gone` is then not a loss. Undefined if there is no earlier request.
-   * @param options.staysAway true if the waiters of this client pause after the release, so that other clients can ask
+   * @param options.staysAway says if the waiters of this client pause after the release
    */
   constructor(
     lock: LocalLock,
@@ -101,8 +105,8 @@ export class FreeRequest extends ReleaseRequest {
     observation: ReleaseObservation,
     {
       mayBeDoneAt,
-      staysAway = false,
-    }: { mayBeDoneAt?: number | undefined; staysAway?: boolean } = {},
+      staysAway = 'never',
+    }: { mayBeDoneAt?: number | undefined; staysAway?: StaysAway } = {},
   ) {
     super(lock, hold, 'its release was not confirmed')
     this.mayBeDone = mayBeDoneAt !== undefined
@@ -119,7 +123,10 @@ export class FreeRequest extends ReleaseRequest {
     const freed = answer.kind === 'freed' ? answer : null
     // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
-    if (this.#staysAway) handOverBudget.stayAway()
+    const staysAway = this.#staysAway
+    const isForOthers = staysAway === 'forOthers' && freed !== null && freed.others !== 0
+    if (staysAway === 'briefly') handOverBudget.stayAway(BRIEFLY_MS)
+    else if (isForOthers || staysAway === 'always') handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')

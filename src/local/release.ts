@@ -58,6 +58,7 @@ export function closeAll(
 function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] {
   const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
   lock.closed = reason
+  lock.kept?.stopKeeping()
   lock.waiters.rejectAll(reason)
   return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
@@ -91,15 +92,19 @@ function letGo(
   observation: ReleaseObservation,
 ): Promise<boolean> {
   const { handOverBudget } = lock
+  if (reason === undefined && lock.kept?.keepAfter(hold)) {
+    return endedHere(lock, hold, 'kept', observation)
+  }
   const inRun = reason === undefined ? lock.queuedWaiters?.passOn(hold) : undefined
   if (inRun) return passed(lock, hold, inRun.following, inRun.waiter, observation)
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
+  const staysAway = lock.kept?.staysAway ?? 'never'
   // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
   // may be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
-    return new FreeRequest(lock, hold, observation).result
+    return new FreeRequest(lock, hold, observation, { staysAway }).result
   if (handOverBudget.isUnbroken) {
-    return new FreeRequest(lock, hold, observation, { staysAway: true }).result
+    return new FreeRequest(lock, hold, observation, { staysAway: 'always' }).result
   }
   const following = handOverBudget.isUsedUp ? null : passedOn(lock, hold, next)
   if (following === null) {
@@ -112,16 +117,27 @@ function letGo(
 
 /** Completes a hand-over without a request. */
 function passed(
-  { holds, handOverBudget }: LocalLock,
+  lock: LocalLock,
   hold: Hold,
   following: Hold,
   next: Waiter,
   observation: ReleaseObservation,
 ): Promise<boolean> {
+  const result = endedHere(lock, hold, 'local', observation)
+  next.accept(following, 'local')
+  return result
+}
+
+/** Completes a release without a request. */
+function endedHere(
+  { holds, handOverBudget }: LocalLock,
+  hold: Hold,
+  outcome: 'local' | 'kept',
+  observation: ReleaseObservation,
+): Promise<boolean> {
   handOverBudget.released(0)
   holds.handleRelease(hold, true)
-  observation.ended('local')
-  next.accept(following, 'local')
+  observation.ended(outcome)
   return Promise.resolve(true)
 }
 

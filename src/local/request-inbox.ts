@@ -10,6 +10,8 @@ const CHECK_MS = 5_000
 interface InboxEvents {
   isNeeded(): boolean
   received(message: string): void
+  /** Called when the inbox may have missed messages. */
+  missed(): void
 }
 
 /**
@@ -29,6 +31,7 @@ export class RequestInbox {
    */
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false
+  #listeningSince = Infinity
 
   constructor(channel: RequestChannel, clientId: string, clock: Clock, host: InboxEvents) {
     this.#channel = channel
@@ -42,10 +45,18 @@ export class RequestInbox {
     outsideContexts(() => {
       this.#subscription = this.#channel.listen(this.#clientId, (message) => {
         if (message !== undefined) this.#host.received(message)
-        else this.#wakeAll()
+        else this.#mayHaveMissed()
       })
       this.#checkLater()
     })
+  }
+
+  /**
+   * Since when the inbox has received each message, on the monotonic clock. Infinity if the subscription is not
+   * confirmed.
+   */
+  get listeningSince(): number {
+    return this.#subscription?.confirmed ? this.#listeningSince : Infinity
   }
 
   /**
@@ -77,7 +88,14 @@ export class RequestInbox {
     this.#clock.clear(this.#check)
     this.#subscription?.stop()
     this.#subscription = undefined
+    this.#listeningSince = Infinity
     this.#wakeAll()
+  }
+
+  #mayHaveMissed(): void {
+    this.#listeningSince = this.#subscription?.confirmed ? this.#clock.monotonic() : Infinity
+    this.#wakeAll()
+    this.#host.missed()
   }
 
   #wakeAll(): void {

@@ -47,7 +47,8 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
  */
 export function ownerIdOf(waiter: Waiter): string {
   if (waiter.wireOwner === undefined) {
-    const id = waiter.request.owner.newOwnerId()
+    const { owner, keepMs } = waiter.request
+    const id = keepMs > 0 ? owner.newKeepingId() : owner.newOwnerId()
     waiter.wireOwner = kindOf(waiter.request).ownerId?.(id) ?? id
   }
   return waiter.wireOwner

@@ -11,12 +11,25 @@ export interface RevocationRequest {
   readonly by: Requester
 }
 
+/** Asks a client to free a lock that the client keeps without use. */
+export interface KeptRequest {
+  readonly kind: 'kept'
+  /** The id of the request; '' if the sender needs no answer. */
+  readonly id: string
+  /** The key of the lock on the server. */
+  readonly key: string
+  readonly by: Requester
+}
+
 interface RevocationAnswer {
   readonly kind: 'answer'
   /** The id of the answered request. */
   readonly id: string
   readonly client: string
-  /** The owners that heard the request, because their code listens to the event or to a signal. */
+  /**
+   * The owners that heard the request, because their code listens to the event or to a signal. For a `KeptRequest`, the
+   * key if the client has freed the lock.
+   */
   readonly heard: readonly string[]
 }
 
@@ -29,7 +42,9 @@ const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/
 
-export function written(message: RevocationRequest | RevocationAnswer): string {
+type ClientMessage = RevocationRequest | KeptRequest | RevocationAnswer
+
+export function written(message: ClientMessage): string {
   return JSON.stringify(message)
 }
 
@@ -37,7 +52,7 @@ export function written(message: RevocationRequest | RevocationAnswer): string {
  * Reads a message of another client. Returns undefined for invalid messages, because any client
  * with the right to publish can send any text.
  */
-export function readMessage(text: string): RevocationRequest | RevocationAnswer | undefined {
+export function readMessage(text: string): ClientMessage | undefined {
   const message = parsed(text)
   if (typeof message?.id !== 'string') return undefined
   if (message.kind === 'answer') {
@@ -45,10 +60,14 @@ export function readMessage(text: string): RevocationRequest | RevocationAnswer 
     if (typeof client !== 'string' || !areTexts(heard)) return undefined
     return { kind: 'answer', id, client, heard }
   }
-  const { kind, id, owners, reason, by } = message
+  const { kind, id, owners, key, reason, by } = message
   const { client, label } = (by ?? {}) as Record<string, unknown>
-  if (kind !== 'request' || !areTexts(owners) || typeof label !== 'string') return undefined
-  if (typeof client !== 'string' || !CLIENT_ID.test(client)) return undefined
+  if (typeof client !== 'string' || !CLIENT_ID.test(client) || typeof label !== 'string')
+    return undefined
+  if (kind === 'kept' && typeof key === 'string') {
+    return { kind, id, key, by: { client, label: shown(label) } }
+  }
+  if (kind !== 'request' || !areTexts(owners)) return undefined
   return {
     kind: 'request',
     id,

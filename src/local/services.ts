@@ -22,8 +22,15 @@ export interface Services {
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
-  /** Passes release requests of other clients to the holders. */
-  readonly revocations: { started(): void; signalOf(hold: Hold): AbortSignal }
+  /** Passes release requests of other clients to the holders, and asks other clients to free kept locks. */
+  readonly revocations: {
+    /** Since when this client has received each message of other clients, on the monotonic clock; Infinity for never. */
+    readonly listeningSince: number
+    started(): void
+    startListening(): void
+    signalOf(hold: Hold): AbortSignal
+    freeKept(key: string, holder: string): Promise<boolean> | undefined
+  }
   /**
    * The locks that callers watch without acquiring them. `listens` is true if this client receives
    * the messages of the lock, because callers watch it.

@@ -1,5 +1,4 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import type { OwnerHandle as Owner } from '../owner/owner.ts'
 import type { DurabilityOptions } from './durability.ts'
 import type { NodeRedisClient } from './node-redis-source.ts'
 import type { ServerList } from './server-lists.ts'
@@ -55,6 +54,14 @@ export interface HoldfastOptions {
    * @default Infinity
    */
   maxHoldMs?: number
+  /**
+   * How long the client keeps a plain lock after its release, in milliseconds. A call of `getLock` then acquires the
+   * lock again without a request. The option `keepMs` of `getLock` replaces this value. 0 means not at all. The option
+   * cannot be combined with `masters` or `durability`.
+   *
+   * @default 0
+   */
+  keepMs?: number
   /**
    * The prefix of every lock name. The prefix and the name together are the key in Redis.
    *
@@ -138,15 +145,6 @@ export interface HoldfastOptions {
    * @default off: an acquisition counts when the master has it
    */
   durability?: DurabilityOptions
-}
-
-/** The options of `getLock`. */
-export interface GetLockOptions {
-  /**
-   * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the frame in which
-   * the code runs decides the owner. Outside all frames, each acquisition has its own owner.
-   */
-  owner?: Owner
 }
 
 export interface LockOptions {

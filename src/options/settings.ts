@@ -6,7 +6,18 @@ import { show } from '../kit/show.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { warn } from '../kit/warning.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { boolean, leaseMs, orNoLimit, text, timerMs, unchecked, waitMs, wholeMs } from './input.ts'
+import {
+  assertMayKeep,
+  boolean,
+  keepMs,
+  leaseMs,
+  orNoLimit,
+  text,
+  timerMs,
+  unchecked,
+  waitMs,
+  wholeMs,
+} from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
@@ -27,13 +38,13 @@ export interface Settings {
    * for renewed leases.
    */
   readonly maxHoldMs: number
+  /** How long the client keeps a plain lock after its release, in milliseconds; 0 means not at all. */
+  readonly keepMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
   /** True if the client reports its identity to other clients. */
   readonly presence: boolean
-  /**
-   * How long the server keeps a token counter after its last use, in milliseconds; 0 means forever.
-   */
+  /** How long the server keeps a token counter after its last use, in milliseconds; 0 means forever. */
   readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number
@@ -74,6 +85,7 @@ const CLIENT_OPTIONS = {
   leaseMs: or((value, what) => leaseMs(value, what, LONGEST_TIMER_MS), 30_000),
   waitMs: or(waitMs('For no limit, use Infinity.'), Infinity),
   maxHoldMs: or(orNoLimit(leaseMs), Infinity),
+  keepMs: or(keepMs, 0),
   keyPrefix: text,
   label: text,
   presence: or(boolean, true),
@@ -131,6 +143,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   if (keepCounters && given.counterTtlMs !== undefined) {
     throw new InvalidArgumentError('Give either `keepCounters` or `counterTtlMs`; got both.')
   }
+  assertMayKeep(given.keepMs, masters !== undefined, given.durability !== undefined)
   const { longestLeaseMs = 2 * leaseMs } = given
   if (longestLeaseMs < leaseMs) {
     throw new InvalidArgumentError(
@@ -151,6 +164,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     leaseMs,
     waitMs: given.waitMs,
     maxHoldMs: given.maxHoldMs,
+    keepMs: given.keepMs,
     ...timeLimits(given),
     ...threadOf(watchdogThread),
     heldWarningMs: given.heldWarningMs,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
-import { unchecked } from '../options/input.ts'
+import { keepMs, refuseKeepMs, unchecked } from '../options/input.ts'
 import { shape } from '../options/shape.ts'
 import { LeaseHolder } from './lease-holder.ts'
 
@@ -67,6 +67,17 @@ export class Owner extends LeaseHolder {
   }
 
   /**
+   * Returns a new owner id for an attempt with `keepMs`. The number of this attempt begins with 0, so that other clients
+   * see that the client of the holder may keep the lock.
+   *
+   * @internal
+   */
+  newKeepingId(): string {
+    this.#attempts += 1
+    return `${this.clientId}:${this.id}/0${this.#attempts}`
+  }
+
+  /**
    * True if `wireOwner` is an owner id of this owner.
    *
    * @internal
@@ -99,7 +110,9 @@ export class Owner extends LeaseHolder {
 
 const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 
-const readLockOptions = shape('The options of a lock', { owner: unchecked })
+const SUBJECT = 'The options of a lock'
+const readLockOptions = shape(SUBJECT, { owner: unchecked, keepMs: refuseKeepMs })
+const readPlainLockOptions = shape(SUBJECT, { owner: unchecked, keepMs })
 
 /**
  * Returns the owner that the options of `getLock` contain; undefined if they contain none.
@@ -107,7 +120,23 @@ const readLockOptions = shape('The options of a lock', { owner: unchecked })
  * @throws `InvalidArgumentError` for an unknown option, or if the value of `owner` is not an owner of this client
  */
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
-  const { owner } = readLockOptions(options)
+  return checkedOwner(readLockOptions(options).owner, clientId)
+}
+
+/**
+ * Returns the owner and the `keepMs` that the options of a plain lock contain. Each is undefined if it is not given.
+ *
+ * @throws `InvalidArgumentError` as {@link ownerOf}, and for an invalid `keepMs`
+ */
+export function plainLockOptions(
+  options: unknown,
+  clientId: string,
+): { readonly owner: Owner | undefined; readonly keepMs: number | undefined } {
+  const { owner, keepMs } = readPlainLockOptions(options)
+  return { owner: checkedOwner(owner, clientId), keepMs }
+}
+
+function checkedOwner(owner: unknown, clientId: string): Owner | undefined {
   if (owner === undefined) return undefined
   const one = behind(owner, Owner)
   if (one?.clientId === clientId) return one

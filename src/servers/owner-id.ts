@@ -9,6 +9,22 @@ export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)
 }
 
+/** Groups the owners by client. Leaves out owners of Redisson, because its clients receive no messages of Holdfast. */
+export function ownersByClient(owners: readonly string[]): Map<string, string[]> {
+  const all = new Map<string, string[]>()
+  for (const owner of new Set(owners)) {
+    if (!isOfHoldfast(owner)) continue
+    const client = clientOf(owner)
+    all.set(client, [...(all.get(client) ?? []), owner])
+  }
+  return all
+}
+
+/** True for an owner id of an attempt with `keepMs`: the number of the attempt begins with 0. */
+export function mayBeKept(owner: string): boolean {
+  return owner.includes('/0')
+}
+
 /** Returns the text that follows the number of the owner in a candidate's owner id. */
 export function labelSuffix(label: string): string {
   return `~${encodeURIComponent(label)}`

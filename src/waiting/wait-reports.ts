@@ -13,11 +13,16 @@ const REPORT_MS = 1_000
  */
 const MOST = 100
 
+/** The report rounds the beginning of the time in which a lock is kept to this many milliseconds. */
+const ROUNDED_MS = 100
+
 /** A lock whose key has more characters than this is not reported. */
 const LONGEST_NAME = 255
 
 interface ReportedLock {
   readonly rawName: string
+  /** `keptMs` is how long the client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
+  readonly kept?: { readonly keptMs: number | undefined } | undefined
   readonly waiters: { readonly oldest: ReportedWaiter | undefined }
 }
 
@@ -33,8 +38,8 @@ interface Since {
 
 /**
  * Reports which locks this client waits for, and since when. Tools read these reports to list the
- * waiters of plain locks, because the keys of a plain lock do not name its waiters. No lock depends
- * on these reports.
+ * waiters of plain locks, because the keys of a plain lock do not name its waiters. Also reports which locks this client
+ * keeps without use. No lock depends on these reports.
  */
 export class WaitReports {
   readonly #presence: Presence
@@ -48,14 +53,14 @@ export class WaitReports {
     this.#clock = clock
   }
 
-  /** Called when a waiter of this client must wait for the lock. */
+  /** Called when a waiter of this client must wait for the lock, or when this client begins to keep the lock. */
   began(lock: ReportedLock): void {
     if (this.#locks.has(lock)) return
     this.#locks.set(lock, undefined)
     this.#reportLater()
   }
 
-  /** Called when this client no longer waits for the lock. */
+  /** Called when this client neither waits for the lock nor keeps it any longer. */
   waitEnded(lock: ReportedLock): void {
     if (this.#locks.delete(lock) && this.#locks.size === 0) this.#report('{}')
   }
@@ -74,7 +79,9 @@ export class WaitReports {
     const now = this.#clock.now().wall
     const waits = [...this.#locks.keys()].flatMap((lock) => this.#waitOf(lock, now) ?? [])
     waits.sort(([, a], [, b]) => a - b)
-    this.#report(JSON.stringify(Object.fromEntries(waits.slice(0, MOST))))
+    const kept = [...this.#locks.keys()].flatMap((lock) => keptOf(lock, now) ?? [])
+    const all = [...waits.slice(0, MOST), ...kept.slice(0, MOST)]
+    this.#report(JSON.stringify(Object.fromEntries(all)))
     this.#reportLater()
   }
 
@@ -94,4 +101,15 @@ export class WaitReports {
     this.#reported = waits
     this.#presence.reportWaits(waits)
   }
+}
+
+/** Returns since when the client keeps the lock, in a list, because a number is the beginning of a wait. */
+function keptOf(
+  { rawName, kept }: ReportedLock,
+  now: number,
+): readonly [key: string, since: readonly number[]][] | undefined {
+  const keptMs = kept?.keptMs
+  if (keptMs === undefined || keptMs < REPORT_MS || rawName.length > LONGEST_NAME) return undefined
+  // Because of the rounding, the next report usually has the same time.
+  return [[rawName, [Math.round((now - keptMs) / ROUNDED_MS) * ROUNDED_MS]]]
 }

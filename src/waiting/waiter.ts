@@ -24,6 +24,8 @@ export interface AcquireRequest {
   readonly watched: boolean
   /** How long the watchdog renews the hold, in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
+  /** How long the client keeps the lock after the release, in milliseconds; 0 means not at all. */
+  readonly keepMs: number
   readonly kind: HoldKind
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number

@@ -135,6 +135,9 @@ test('a message that is not a valid request or answer changes nothing', async ()
     { ...request, by: { ...by, client: 'other:channel {x}' } },
     { ...request, kind: 'other' },
     { kind: 'answer', id: 'a', client: holder.id, heard: 'x' },
+    { kind: 'kept', id: 'a', key: 5, by },
+    { kind: 'kept', id: 'a', key: 'it' },
+    { kind: 'kept', id: 'a', key: 'unknown', by },
   ]) {
     const text = typeof message === 'string' ? message : JSON.stringify(message)
     await rig.server.admin.publish(channelOf(holder), text)

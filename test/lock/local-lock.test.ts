@@ -6,9 +6,9 @@ import type { Hold } from '../../src/lease/hold.ts'
 import { acquire } from '../../src/local/acquire.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
-import { plainKind } from '../../src/local/racing-waiter.ts'
 import { closeAll, releaseOne } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
+import { plainKind } from '../../src/locks/lock/plain-kind.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
@@ -93,6 +93,7 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
     signal,
     known: false,
     asksOnce: false,
+    keepMs: 0,
     together: undefined,
     leaseHolder: owner,
     scoped: false,

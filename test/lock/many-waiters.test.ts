@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { Holdfast } from '../../src/index.ts'
-import { plainKind } from '../../src/local/racing-waiter.ts'
+import { plainKind } from '../../src/locks/lock/plain-kind.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import { WaitQueue } from '../../src/waiting/wait-queue.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'

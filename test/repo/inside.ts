@@ -111,6 +111,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'quorum/votes.test.ts': 'unit',
   'records/call-time.test.ts': 'server',
   'records/inspection.test.ts': 'server',
+  'records/kept-inspection.test.ts': 'tools',
   'repo/docs/reference.test.ts': 'docs',
   'repo/promised.test.ts': 'docs',
   'security/fuzz/names.ts': 'property',

@@ -64,7 +64,7 @@ export interface HistoryEntry {
   /** How long the hold lasted, in milliseconds. */
   readonly heldMs: number | null
   /**
-   * How the call acquired the lock: `free`, `local`, `granted` or `raced`, as `AcquirePath`
+   * How the call acquired the lock: `free`, `local`, `granted`, `raced` or `kept`, as `AcquirePath`
    * explains.
    */
   readonly path: AcquirePath | null

@@ -1,13 +1,16 @@
 import { type RowKind, viewOf } from '../kinds/all.ts'
 import type { CountFacts } from '../kinds/kind.ts'
 import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
-import { clientOf } from './owner-ids.ts'
+import { clientOf, mayBeKept } from './owner-ids.ts'
 
 /**
  * A waiter without a place counts as dead if its client has not reported itself for this time, in
  * milliseconds.
  */
 const REPORTS_MS = 60_000
+
+/** The state of a lock that a client keeps without use. */
+const KEPT = 'kept, not in use'
 
 export type BareHolder = Omit<HolderRow, 'process'>
 export type BareWaiter = Omit<WaiterRow, 'process'>
@@ -67,11 +70,14 @@ export function newDetail(
  *
  * @param processOf returns the process of a client; null if the process is unknown
  * @param reported the clients that report a wait for this lock, and how long they have waited
+ * @param keptMsOf returns for how long a client has kept this lock without use, in milliseconds; undefined if it does not
+ * keep the lock
  */
 export function withProcesses(
   detail: BareDetail,
   processOf: (client: string) => ProcessFacts | null,
   reported: readonly { readonly client: string; readonly waitedMs: number }[],
+  keptMsOf: (client: string) => number | undefined,
 ): LockDetail {
   const named = <T extends { readonly owner: string }>(one: T) => {
     return { ...one, process: processOf(clientOf(one.owner)) }
@@ -86,11 +92,16 @@ export function withProcesses(
       return { owner: client, process, waitedMs, isDead, wants: null }
     })
     .sort((a, b) => (b.waitedMs ?? 0) - (a.waitedMs ?? 0))
+  const holders = detail.holders.map((one) => {
+    const keptMs = mayBeKept(one.owner) ? keptMsOf(clientOf(one.owner)) : undefined
+    return { ...named(one), ...(keptMs !== undefined && { keptMs }) }
+  })
   const { waiting, oldestWaitMs: waitedMs } = detail
   const alive = others.filter(({ isDead }) => !isDead)
   return {
     ...detail,
-    holders: detail.holders.map(named),
+    ...(holders.some(({ keptMs }) => keptMs !== undefined) && { stateText: KEPT }),
+    holders,
     queue: [...queue, ...others],
     oldestWaitMs: waiting === 0 ? null : longestOf([{ waitedMs }, ...alive]),
   }

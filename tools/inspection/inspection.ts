@@ -40,6 +40,11 @@ export interface HolderRow {
   readonly ttlMs: number | null
   /** How long the owner has held the lock or the permits, in milliseconds. Null if unknown. */
   readonly ageMs: number | null
+  /**
+   * For how long the client of the holder has kept a plain lock without use, in milliseconds. Undefined if an owner
+   * holds the lock, and for the first second or more.
+   */
+  readonly keptMs?: number
 }
 
 /** One waiter: a place in a queue, or a client that waits without a place. */

@@ -1,4 +1,4 @@
-export { clientOf, labelIn } from '../../src/servers/owner-id.ts'
+export { clientOf, labelIn, mayBeKept } from '../../src/servers/owner-id.ts'
 
 /** True if the text contains a client id, as an owner id does. False for the id of a permit. */
 export const hasClient = (owner: string): boolean => owner.includes(':')

@@ -103,7 +103,11 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
     const watchable: Watchable<HolderFacts> = {
       name,
       watchKey: rawName,
-      read: (callMs) => remote.peek(callMs),
+      read: async (callMs) => {
+        const facts = await remote.peek(callMs)
+        if (facts.holder !== null) this.registry.revocations.watches(rawName, facts.holder)
+        return facts
+      },
       listen: (onHint) => remote.listen(onHint),
       isRelease: () => true,
       readFree: ({ holder, ttlMs }) => ({ isFree: holder === null, ttlMs: ttlMs ?? Infinity }),

@@ -20,6 +20,8 @@ export async function forceUnlock({
     registry.request(name, 'not confirmed to be unlocked by force', call)
   const seen = await request((callMs) => remote.seen(callMs))
   if (seen === null) return false
+  // A client that keeps the lock would otherwise grant it to its next call, until it learns of the release.
+  if (await registry.revocations.freeKept(rawName, seen.owner)) return true
   await request((callMs) => remote.forceRelease(seen, callMs))
   registry.find(rawName)?.forced(seen)
   return true

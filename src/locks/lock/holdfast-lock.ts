@@ -47,6 +47,8 @@ export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly number: number
   /** @internal */
+  keepMs = 0
+  /** @internal */
   lastWhy: WhyFacts | undefined
 
   /** @internal */
@@ -87,10 +89,7 @@ export class HoldfastLock extends ContendedLock {
     return (await this.holdCount()) > 0
   }
 
-  /**
-   * Returns how many acquisitions of the current owner are not released, according to Redis. 0 means that the current
-   * owner does not hold the lock.
-   */
+  /** Returns how many acquisitions of the current owner are not released, according to Redis; 0 if it holds nothing. */
   holdCount(): Promise<number> {
     return this.holdCountOf(this.currentOwner.heldLease()?.owner)
   }
@@ -160,6 +159,7 @@ export class HoldfastLock extends ContendedLock {
    */
   waitsFor(holder: string): void {
     void this.registry.clients.learn(holder)
+    this.registry.revocations.wants(this.rawName, holder)
   }
 
   /** @internal */

@@ -49,6 +49,8 @@ export interface OneLock {
    * number.
    */
   readonly number: number
+  /** How long the client keeps the lock after a release, in milliseconds; 0 means not at all. */
+  readonly keepMs: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
   /** @param failed words for the error of an outage, such as `not inspected` */
@@ -76,7 +78,7 @@ export function nextNumber(): number {
  * calls may use this owner
  */
 export function requestOf(
-  lock: Pick<OneLock, 'registry' | 'kind'> &
+  lock: Pick<OneLock, 'registry' | 'kind' | 'keepMs'> &
     NonNullable<Pick<AcquireRequest, 'askedBy'>['askedBy']>,
   owner: Owner,
   { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
@@ -89,6 +91,7 @@ export function requestOf(
     leaseMs: Math.min(leaseMs ?? lock.registry.leaseMs, maxHoldMs),
     watched: renew,
     maxHoldMs: limitedLater ? Infinity : maxHoldMs,
+    keepMs: renew ? lock.keepMs : 0,
     kind: lock.kind,
     waitMs,
     signal,

@@ -5,11 +5,11 @@ import { Backend, type SharedParts } from '../../local/backend.ts'
 import type { CutOffHold, Holdings } from '../../local/holdings.ts'
 import { together } from '../../local/list-holdings.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import { plainKind } from '../../local/racing-waiter.ts'
 import { LEAST_LEASE_MS } from '../../local/short-leases.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
+import { plainKind } from '../lock/plain-kind.ts'
 
 /**
  * A plain lock that votes for a RedLock. Each such lock belongs to a different client. The server

@@ -39,6 +39,7 @@ export function startAcquisition(
     kind,
     known: false,
     asksOnce: false,
+    keepMs: 0,
     together: undefined,
     leaseHolder: owner,
     askedAt: Infinity,

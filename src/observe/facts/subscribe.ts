@@ -2,6 +2,7 @@ import { subscribe as listen, unsubscribe } from 'node:diagnostics_channel'
 import type {
   AcquireFact,
   HoldFact,
+  KeepFact,
   OutageFact,
   ReleaseFact,
   RenewFact,
@@ -12,6 +13,7 @@ interface Traced {
   readonly acquire: AcquireFact
   readonly hold: HoldFact
   readonly release: ReleaseFact
+  readonly keep: KeepFact
   readonly renew: RenewFact
   readonly outage: OutageFact
 }

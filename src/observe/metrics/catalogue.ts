@@ -24,6 +24,7 @@ export type Ages = () => Iterable<readonly [Record<string, string>, number, numb
 interface Now {
   readonly holds: Ages
   readonly waits: Ages
+  readonly kept: Ages
   readonly outages: Ages
 }
 
@@ -76,6 +77,10 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
       'outcome',
     ).histogram(HOLDS),
     held: own('lock_held', 'Holds of this process', ...of).gauge(now.holds, false),
+    kept: own('lock_kept', 'Locks that this process keeps, not in use', ...of).gauge(
+      now.kept,
+      false,
+    ),
     waiting: own('lock_waiting', 'Calls to acquire that have no outcome yet', ...of).gauge(
       now.waits,
       false,

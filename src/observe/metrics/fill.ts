@@ -1,6 +1,7 @@
 import type {
   AcquireFact,
   HoldFact,
+  KeepFact,
   KindName,
   LockFact,
   OutageFact,
@@ -32,6 +33,7 @@ const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable
 export function fill({ register, prefix, nameOf, mostNames }: Filled): () => void {
   const calls = new UnderWay<AcquireFact, Labels>()
   const holds = new UnderWay<HoldFact, Labels>()
+  const kept = new UnderWay<KeepFact, Labels>()
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
@@ -47,7 +49,12 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         yield [labels, count, oldest]
       }
     }
-  const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
+  const now = {
+    holds: agesOf(holds),
+    waits: agesOf(calls),
+    kept: agesOf(kept),
+    outages: agesOf(outages, servers),
+  }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
   // Prometheus does not count the first value of a new series as an increase. So each series of
@@ -98,6 +105,10 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         metrics.losses.inc({ ...labels, reason })
         if (stalledMs !== undefined) metrics.stallDuration.observe(stalledMs / 1_000)
       },
+    },
+    keep: {
+      start: (fact) => kept.started(fact, labelsOf(fact)),
+      finish: (fact) => void kept.finished(fact),
     },
     renew: {
       start(fact) {

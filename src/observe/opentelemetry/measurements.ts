@@ -1,5 +1,5 @@
 import type { Attributes, BatchObservableCallback, Meter, MetricOptions } from '@opentelemetry/api'
-import type { AcquireFact, HoldFact, LockFact, RenewFact } from '../../index.ts'
+import type { AcquireFact, HoldFact, KeepFact, LockFact, RenewFact } from '../../index.ts'
 import { HOLDS, REQUESTS, WAITS } from '../facts/buckets.ts'
 import { lossOf } from '../facts/losses.ts'
 import type { NameOf } from '../facts/name-groups.ts'
@@ -49,6 +49,10 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     'holdfast.lock.waiting',
     options('{call}', 'Calls to acquire that have no outcome yet'),
   )
+  const kept = meter.createObservableUpDownCounter(
+    'holdfast.lock.kept',
+    options('{lock}', 'Locks that this process keeps, not in use'),
+  )
   const oldestHold = meter.createObservableGauge(
     'holdfast.hold.oldest_age',
     options('s', 'Age of the oldest hold of this process'),
@@ -75,6 +79,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
 
   const calls = new UnderWay<AcquireFact, Attributes>()
   const holds = new UnderWay<HoldFact, Attributes>()
+  const keeping = new UnderWay<KeepFact, Attributes>()
   const renewals = new UnderWay<RenewFact, undefined>()
   const unsubscribe = subscribe({
     acquire: {
@@ -104,6 +109,10 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
         if (fact.stalledMs !== undefined) stalls.add(1, hold.labels)
       },
     },
+    keep: {
+      start: (fact) => keeping.started(fact, labelsOf(fact)),
+      finish: (fact) => void keeping.finished(fact),
+    },
     renew: {
       start(fact) {
         renewals.started(fact, undefined)
@@ -122,7 +131,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     settled: () => settled.add(1),
   })
 
-  const observables = [held, waiting, oldestHold, oldestWait]
+  const observables = [held, waiting, kept, oldestHold, oldestWait]
   const observe: BatchObservableCallback = (result) => {
     const observed = [
       [holds.counts(), held, oldestHold],
@@ -137,6 +146,8 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
         result.observe(oldest, one?.oldest ?? 0, each)
       }
     }
+    const counts = keeping.counts()
+    for (const each of labels.values()) result.observe(kept, counts.get(each)?.count ?? 0, each)
   }
   meter.addBatchObservableCallback(observe, observables)
   return () => {

@@ -63,7 +63,7 @@ function hasSignature(body: string, member: string): boolean {
 }
 
 describe('the page about options', () => {
-  const source = ['options', 'durability', 'watchdog-thread', 'close-options']
+  const source = ['options', 'lock-object', 'durability', 'watchdog-thread', 'close-options']
     .map((file) => read(`src/options/${file}.ts`))
     .join('')
   const page = readPage('docs/reference/options.md')
@@ -93,6 +93,7 @@ describe('the page about options', () => {
       'HoldfastOptions',
       'LatchRoundOptions',
       'LockOptions',
+      'PlainLockOptions',
       'RequestReleaseOptions',
       'TryLockOptions',
       'TryUsingOptions',

@@ -15,7 +15,7 @@ const OPTIONS = [
     'ttlMs',
     'drainMs',
   ],
-  ...['reason', 'owner', 'label', 'round', 'askedAt'],
+  ...['reason', 'owner', 'label', 'round', 'askedAt', 'keepMs'],
 ]
 
 type Call = (client: Holdfast, name: string, args: readonly unknown[]) => unknown

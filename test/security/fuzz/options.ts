@@ -23,6 +23,7 @@ import {
 const CLIENT = [
   ...[
     'keyPrefix',
+    'keepMs',
     'label',
     'leaseMs',
     'waitMs',

@@ -25,7 +25,7 @@ import type {
 } from '../inspection.ts'
 import { permitsOf } from '../owner-ids.ts'
 import { refuseForce } from '../refuse-force.ts'
-import { waitsIn } from '../reported-waits.ts'
+import { keptIn, waitsIn } from '../reported-waits.ts'
 import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
 import { readersOf } from './kinds.ts'
@@ -103,7 +103,8 @@ export class RecordInspection implements Inspection {
     const token = await this.#read(key, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     const processOf = (client: string) => processIn(reports, client)
-    return withProcesses(detail, processOf, this.#waitersFor(key, reports))
+    const keptMsOf = (client: string) => this.#keptMs(client, key, reports)
+    return withProcesses(detail, processOf, this.#waitersFor(key, reports), keptMsOf)
   }
 
   async forceRelease(key: string, seen: SeenHolder): Promise<Forced> {
@@ -183,6 +184,12 @@ export class RecordInspection implements Inspection {
     } catch (error) {
       throw failureForUser(error)
     }
+  }
+
+  /** Returns for how long the client has kept the lock without use; undefined if it does not keep it. */
+  #keptMs(client: string, key: string, { waits }: Reports): number | undefined {
+    const since = new Map(keptIn(waits.get(client) ?? null)).get(key)
+    return since === undefined ? undefined : Math.round(this.#server.store.clock.now().wall - since)
   }
 
   /** Returns the clients that reported a wait for this lock. */

@@ -5,7 +5,7 @@ import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
 import { type BareDetail, withProcesses } from '../conclude.ts'
 import type { LockDetail, ProcessFacts } from '../inspection.ts'
 import { clientOf } from '../owner-ids.ts'
-import { waitsIn } from '../reported-waits.ts'
+import { keptIn, waitsIn } from '../reported-waits.ts'
 import { replyIfAny } from './answers.ts'
 import type { Masters } from './masters.ts'
 
@@ -29,6 +29,8 @@ interface Known {
   readonly seenAt: number | null
   /** When the wait for each lock began, in milliseconds on the local monotonic clock. */
   readonly waits: ReadonlyMap<string, number>
+  /** Since when the client keeps each lock without use, in milliseconds on the local monotonic clock. */
+  readonly kept: ReadonlyMap<string, number>
   readonly askedAt: number
 }
 
@@ -48,7 +50,12 @@ export class KnownClients {
     const clients = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
     await this.lookUp(masters, clients)
     return details.map((detail) =>
-      withProcesses(detail, (client) => this.#of(client), this.#waitersFor(detail.key)),
+      withProcesses(
+        detail,
+        (client) => this.#of(client),
+        this.#waitersFor(detail.key),
+        (client) => this.#keptMs(client, detail.key),
+      ),
     )
   }
 
@@ -57,6 +64,12 @@ export class KnownClients {
     if (known?.about == null) return null
     const seenMs = known.seenAt === null ? null : Math.round(performance.now() - known.seenAt)
     return { ...known.about, seenMs }
+  }
+
+  /** Returns for how long the client has kept the lock without use; undefined if it does not keep it. */
+  #keptMs(client: string, key: string): number | undefined {
+    const since = this.#known.get(client)?.kept.get(key)
+    return since === undefined ? undefined : Math.round(performance.now() - since)
   }
 
   /** Returns the clients that reported a wait for this lock. */
@@ -143,6 +156,7 @@ export class KnownClients {
       about: own ?? before?.about ?? null,
       seenAt: seenAt ?? before?.seenAt ?? null,
       waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
+      kept: new Map(keptIn(waits).map(([key, since]) => [key, here(since)])),
       askedAt: now,
     })
   }
