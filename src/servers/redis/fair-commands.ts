@@ -127,12 +127,16 @@ export const redisFair: RedisKind = {
 }
 
 /**
- * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast.
+ * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast. The script part
+ * `queue` explains the message.
  */
 function grantIn(message: string): FairGrant | undefined {
-  const [, token, owner, rawName] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
-  if (rawName === undefined || owner === undefined) return undefined
-  return { rawName, owner, token: Number(token) }
+  const [, token, length = '0', words = ''] = /^(\d+)(?:\+(\d+))? (.+)$/s.exec(message) ?? []
+  const name = words.split(' ')
+  const [owner, ...run] = name.splice(0, 1 + Number(length))
+  const rawName = name.join(' ')
+  if (!owner || rawName === '') return undefined
+  return { rawName, owner, token: Number(token), ...(run.length > 0 && { run }) }
 }
 
 /**
