@@ -278,7 +278,8 @@ export const fair = [
   },
   {
     id: 'run-of-message-not-served',
-    mistake: 'A client ignores the run in a message, so each waiter costs a release and a confirmation.',
+    mistake:
+      'A client ignores the run in a message, so each waiter costs a release and a confirmation.',
     file: 'src/locks/fair/place.ts',
     search: 'this.#run = run\n',
     replace: 'this.#run = byRelease === undefined ? [] : run\n',
@@ -298,14 +299,15 @@ export const fair = [
     id: 'run-after-fixed-lease',
     mistake: 'A waiter with a fixed lease begins a run.',
     file: 'src/locks/fair/fair-run.ts',
-    search: 'this.#owners = mayRun(first) ? run : []',
+    search: 'this.#owners = mayRun(first) ? run : NONE',
     replace: 'this.#owners = run',
     test: RUNS_BY_MESSAGE,
     name: 'a first waiter with a fixed lease begins no run',
   },
   {
     id: 'fair-calls-apart',
-    mistake: 'The calls of one turn go in separate requests, so calls of other clients divide them.',
+    mistake:
+      'The calls of one turn go in separate requests, so calls of other clients divide them.',
     file: 'src/servers/redis/calls/batch-scripts.ts',
     search: 'always: fair.acquire.script,',
     replace: '',
@@ -314,7 +316,8 @@ export const fair = [
   },
   {
     id: 'fair-batch-drops-served',
-    mistake: 'In a request with several calls, a release lists only one of the waiters that were served.',
+    mistake:
+      'In a request with several calls, a release lists only one of the waiters that were served.',
     file: 'src/servers/redis/calls/batch-scripts.ts',
     search: 'own.push(...all.slice(call.script.args.length))',
     replace: '',

@@ -13,6 +13,8 @@ import type { Places } from './places.ts'
  */
 const LEAST_LEASE_MS = 1.5 * ALIVE_MS
 
+const NONE: readonly string[] = []
+
 /**
  * A run: consecutive places of this client at the head of the queue. A grant to one owner of this
  * client lists the run behind this owner. The client then passes the lock on along the run without
@@ -22,25 +24,27 @@ const LEAST_LEASE_MS = 1.5 * ALIVE_MS
  * places stay in the queue until the next release. So they keep their order if the lock is lost.
  */
 export class FairRun {
-  readonly #served = new Set<string>()
+  // Created when it is first needed, because most locks have no run.
+  #served: Set<string> | undefined
   #lastToken = 0
-  #owners: readonly string[] = []
+  #owners = NONE
   #at = 0
   #confirmSentAt: Moment | undefined
 
   /** The owner ids that were served in a run, and whose places the server may still have. */
   get served(): readonly string[] {
-    return [...this.#served]
+    return this.#served === undefined ? NONE : [...this.#served]
   }
 
   /** Called when the client passes the lock on to this place. */
   addServed({ wireOwner }: Place): void {
+    this.#served ??= new Set()
     this.#served.add(wireOwner)
   }
 
   /** Called when the server has removed the places of these owner ids. */
   removeServed(owners: readonly string[]): void {
-    for (const owner of owners) this.#served.delete(owner)
+    for (const owner of owners) this.#served?.delete(owner)
   }
 
   /**
@@ -51,7 +55,7 @@ export class FairRun {
    */
   start({ token, run }: KnownGrant, first: AcquireRequest): number {
     this.#lastToken = token
-    this.#owners = mayRun(first) ? run : []
+    this.#owners = mayRun(first) ? run : NONE
     this.#at = 0
     this.#confirmSentAt = undefined
     return this.#owners.length
@@ -59,7 +63,7 @@ export class FairRun {
 
   /** Called when the lock may be free. All further waiters then need a grant of the server. */
   stop(): void {
-    this.#owners = []
+    this.#owners = NONE
   }
 
   /** Called when the client sends the confirmation of the grant. */

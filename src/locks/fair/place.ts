@@ -54,6 +54,8 @@ export class Place {
   ticket = ''
   /** True if the server has answered a request of this waiter. Heartbeats do not count. */
   answered = false
+  /** True if the waiter may send its first request, or has sent it, and the server has not answered. */
+  asking = false
   /** True while a heartbeat that lists this place is in flight. */
   beating = false
   /** True until the waiter leaves the queue. */

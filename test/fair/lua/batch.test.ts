@@ -163,9 +163,6 @@ test('a release finds the channel of a lock with a tag in its name', async () =>
   const keys = SIX.map((key) => (key === LOCK ? name : key.replace('{it}', name)))
   await admin.hset(name, 'h:1', 1)
   const channel = await listen(`redisson_lock__channel:${name}`)
-  expect(await batch([{ ...releases('h:1', ''), keys }, acquires('a:1')])).toEqual([
-    1,
-    String(NOW),
-  ])
+  expect(await batch([{ ...releases('h:1', ''), keys }, acquires('a:1')])).toEqual([1, String(NOW)])
   expect(await channel.heard()).toHaveLength(1)
 })

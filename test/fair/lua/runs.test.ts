@@ -126,10 +126,7 @@ describe('a grant by a message', () => {
     expect(await contents()).toEqual({
       [LOCK]: { 'a:1': '1' },
       [COUNTER]: String(NOW + 2),
-      [QUEUE]: ['a:2', 'a:3', 'h:2', 'a:4'].flatMap((owner, i) => [
-        owner,
-        String(ticketOf(i + 1)),
-      ]),
+      [QUEUE]: ['a:2', 'a:3', 'h:2', 'a:4'].flatMap((owner, i) => [owner, String(ticketOf(i + 1))]),
       [WAITING]: two(),
     })
     await expectTtl(LOCK, CLAIM_MS)

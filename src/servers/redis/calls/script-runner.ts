@@ -36,8 +36,7 @@ export class ScriptRunner {
   readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
   readonly #batches = [LOCKS, FAIR_LOCKS].map(
-    (script) =>
-      new Batch<SentCall>(script, this, (failure) => this.#connection.refused(failure)),
+    (script) => new Batch<SentCall>(script, this, (failure) => this.#connection.refused(failure)),
   )
 
   /**
