@@ -25,8 +25,8 @@ function callsOf([, text, count, ...words]) {
   const keys = words.slice(0, Number(count))
   const args = words.slice(Number(count))
   if (script === fair.acquire.script || script === fair.release.script) {
-    const valueOf = (name) => args[script.args.indexOf(name)]
-    const [owner, token, ticket] = ['owner', 'token', 'ticket'].map(valueOf)
+    const argument = (name) => args[script.args.indexOf(name)]
+    const [owner, token, ticket] = ['owner', 'token', 'ticket'].map(argument)
     const isRelease = script === fair.release.script
     const served = isRelease ? args.slice(script.args.indexOf('served')) : []
     return [{ isRelease, lock: keys[0], owner, token, ticket, served }]

@@ -1,5 +1,5 @@
 -- Included after parts/server-time.lua, parts/counter.lua and parts/token.lua. Issues the next token of a lock, and
--- stores it in the counter. `reserve` is as in `nextToken`, and nil for no more tokens.
+-- stores it in the counter. `reserve` is as in `nextToken`, or nil for none.
 --
 -- Most acquisitions need only one command here. Without a reserve, the token is made as a text, because formatting a
 -- number would cost half the time of another command.
