@@ -340,7 +340,7 @@ export const fair = [
     search: "redis.call('EXISTS', keys.waiting, keys.javaQueue) > 0",
     replace: "redis.call('EXISTS', keys.waiting) > 0",
     test: RELEASE,
-    name: 'receive a message about a free lock: the first waiter',
+    name: 'receive a message about a free lock',
   },
   {
     id: 'run-confirms-first-hold',
