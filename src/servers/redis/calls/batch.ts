@@ -41,7 +41,8 @@ export class Batch<C extends Call> {
   /** The names of the locks of the waiting calls. The first key of a call is the name of its lock. */
   readonly #locks = new Set<string>()
   /** The earliest and the latest deadline of the waiting calls, on `performance.now()`. */
-  #ends = { earliest: Infinity, latest: -Infinity }
+  #earliest = Infinity
+  #latest = -Infinity
 
   /** @param onRefusal receives the refusal of one call in a batch */
   constructor(
@@ -73,14 +74,15 @@ export class Batch<C extends Call> {
    * ordered batch need no order by deadline.
    */
   #keepDeadlinesClose({ endsAt }: C): void {
-    const { earliest, latest } = this.#ends
-    const now = performance.now()
-    const shortestMs = Math.min(earliest, endsAt) - now
-    const longestMs = Math.max(latest, endsAt) - now
-    if (this.#calls.length > 0 && shortestMs < longestMs / 2) this.#sendAll()
-    const ends = this.#ends
-    ends.earliest = Math.min(ends.earliest, endsAt)
-    ends.latest = Math.max(ends.latest, endsAt)
+    if (this.#calls.length > 0) {
+      const now = performance.now()
+      const shortestMs = Math.min(endsAt, this.#earliest) - now
+      const longestMs = Math.max(endsAt, this.#latest) - now
+      if (shortestMs < longestMs / 2) this.#sendAll()
+    }
+    const isFirst = this.#calls.length === 0
+    this.#earliest = isFirst ? endsAt : Math.min(endsAt, this.#earliest)
+    this.#latest = isFirst ? endsAt : Math.max(endsAt, this.#latest)
   }
 
   /**
@@ -95,7 +97,6 @@ export class Batch<C extends Call> {
     let calls = this.#calls
     this.#calls = []
     this.#locks.clear()
-    this.#ends = { earliest: Infinity, latest: -Infinity }
     if (this.#script.isOrdered) {
       this.#sendInChunks(calls)
       return
