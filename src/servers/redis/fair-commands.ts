@@ -28,11 +28,13 @@ class RedisFairServer implements FairServer {
   readonly #server: KindScripts
   readonly #clientId: string
   readonly #label: string
+  readonly #releaseFor: ReturnType<typeof fair.releasesOf>
 
   constructor(server: KindScripts, { clientId, label }: KindClient) {
     this.#server = server
     this.#clientId = clientId
     this.#label = label
+    this.#releaseFor = fair.releasesOf(clientId)
   }
 
   lock(rawName: string): RemoteFairLock {
@@ -116,7 +118,7 @@ class RedisFairServer implements FairServer {
     reply: Reply<Released>,
   ): void {
     const { runner } = this.#server
-    const binding = fair.release(this.#clientId, runner.ownListeners(listens))
+    const binding = this.#releaseFor(runner.ownListeners(listens))
     runner.run(binding, keys, { owner, token, most, served }, callMs, reply)
   }
 }
