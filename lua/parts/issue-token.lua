@@ -6,9 +6,12 @@
 local function issueToken(counter, counterMs, leaseMs, reserve)
   local nowUs = serverTimeUs()
   local token = reserve and string.format('%.0f', nowUs + reserve) or serverTimeText()
-  local keptMs = counterKeptMs(counterMs, leaseMs)
-  local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', keptMs, 'GET')
-    or redis.call('SET', counter, token, 'GET')
+  local last
+  if counterMs == '0' then
+    last = redis.call('SET', counter, token, 'GET')
+  else
+    last = redis.call('SET', counter, token, 'PX', counterKeptMs(counterMs, leaseMs), 'GET')
+  end
   if (tonumber(last) or 0) >= nowUs then
     token = nextToken(last, 0, reserve or 0)
     setCounter(counter, token, counterMs, leaseMs)
