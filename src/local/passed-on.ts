@@ -62,7 +62,11 @@ export function passedOn(
     holds,
   )
   following.beganAt = now.monotonic
-  following.askedAt = now.monotonic - waiter.waitedMs
+  const askedAt = now.monotonic - waiter.waitedMs
+  // The answer to a pending confirmation reports if the lock is gone. So a call that began before
+  // the confirmation was sent needs no other check.
+  const isVerified = confirmation !== undefined && askedAt <= confirmation.sentAt.monotonic
+  following.askedAt = isVerified ? 0 : askedAt
   following.inDoubtUntil(hold.doubtUntilMs)
   hold.heir = following
   return following

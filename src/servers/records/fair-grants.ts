@@ -95,8 +95,9 @@ export function giveToNext(record: OpenRecord, giving: Giving): NewHolder | null
       const run = runOf(queue, client, isPublished ? mostByMessage : (giving.most ?? 0))
       const given = give(record, { ...giving, reserve: run.length }, owner, claimMs, CLAIM_MS)
       const grant = run.length === 0 ? given : { ...given, run }
-      if (isPublished) publishGrant(record, client, grant)
-      return grant
+      if (!isPublished) return grant
+      publishGrant(record, client, grant)
+      return given
     }
     delete queue.marks[client]
   }
