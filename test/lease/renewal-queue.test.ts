@@ -10,7 +10,7 @@ let queue: RenewalQueue<ReturnType<typeof endsIn>>
 /** The sent requests: the name of their group, and the number of their holds. */
 let sent: [string, number][]
 
-const group = (name: string, { isDropped = () => false } = {}) => ({
+const group = (name: string, { isDropped = (): boolean => false } = {}) => ({
   isDropped,
   send: (some: readonly unknown[]) => {
     sent.push([name, some.length])
