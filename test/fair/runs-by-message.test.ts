@@ -251,7 +251,7 @@ test('a client that dies in a run delays the next client until its lease ends, a
   await held.release()
   await within(SOON_MS, last)
   const hole = rig.proxy.blackHole({ onHeal: 'drop' })
-  const next = await takes({ atMost: leaseMs + NOISE_MS }, behind)
+  const next = await within(leaseMs + NOISE_MS, behind)
   await next.release()
   hole.heal()
   await (await within(SOON_MS, later)).value?.release()
