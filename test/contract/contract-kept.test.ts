@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, InvalidArgumentError, type Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
-import { takes } from '../support/takes.ts'
 import { describeWorlds } from '../support/worlds.ts'
 
 /** Far above the noise of a busy machine, and far below any lease and any fallback look here. */
