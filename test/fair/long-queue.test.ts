@@ -99,7 +99,7 @@ test.each([
 })
 
 test('when the first places are missing, the client sends all places in heartbeats without a pause', async () => {
-  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const client = rig.client({ commandTimeoutMs: 60_000, outageMs: SOON_MS })
   const { leave } = await crowd(client, 6_000)
   const [first] = await rig.queue('it')
   const before = rig.proxy.requests.length
