@@ -161,7 +161,7 @@ export const leases = [
     mistake: 'A renewal without an answer counts as done.',
     file: 'src/lease/renewal-requests.ts',
     search: '        unknown.push(hold)\n',
-    replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt)\n',
+    replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt, now)\n',
     test: WATCHDOG,
     name: 'expires by the clock when every answer is unknown, because an unknown answer resets no clock',
   },
