@@ -8,10 +8,10 @@ import { workers } from './scripts/lib/workers.mjs'
  */
 const PLACES = {
   sentinel: ['closing', 'order', 'tokens', 'waiting', 'watchdog'],
-  cluster: ['order', 'tokens', 'waiting', 'watchdog'],
+  cluster: ['contract-kept', 'order', 'tokens', 'waiting', 'watchdog'],
   'cluster-plain': ['closing', 'order', 'waiting'],
   tls: ['closing', 'order', 'tokens'],
-  acl: ['events', 'looking', 'order', 'waiting'],
+  acl: ['contract-kept', 'events', 'looking', 'order', 'waiting'],
   replicas: ['order', 'tokens'],
   instances: ['closing', 'events', 'looking', 'order'],
   valkey: ['leases', 'order', 'tokens'],

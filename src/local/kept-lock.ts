@@ -108,13 +108,13 @@ export class KeptLock implements Kept {
     outsideContexts(() => {
       this.#lock.services.clock.nextTurn(() => {
         this.#isTurnAwaited = false
-        if (this.#last !== undefined) this.#track(this.#last)
+        if (this.#last !== undefined) this.#watched(this.#last)
       })
     })
   }
 
   /** Returns the kept hold, which the watchdog renews from now on. */
-  #track(last: Hold): Hold {
+  #watched(last: Hold): Hold {
     if (this.#hold !== undefined) return this.#hold
     const { watchdog, clock, observer, waitReports } = this.#lock.services
     const now = clock.monotonic()
@@ -158,7 +158,7 @@ export class KeptLock implements Kept {
 
   async free(): Promise<boolean> {
     if (this.#last === undefined) return false
-    const kept = this.#track(this.#last)
+    const kept = this.#watched(this.#last)
     this.#finish(kept, 'freed')
     this.#stopTimer()
     this.#updateReserve(kept)
@@ -168,7 +168,7 @@ export class KeptLock implements Kept {
 
   forced(owner: string): void {
     const last = this.#last
-    if (last !== undefined && last.id.wireOwner === owner) this.#track(last).loseGone()
+    if (last !== undefined && last.id.wireOwner === owner) this.#watched(last).loseGone()
   }
 
   stopKeeping(): void {

@@ -25,7 +25,8 @@ async function kept(client: Holdfast, keepMs = KEEP_MS): Promise<Lease> {
 const becomesFree = () => eventually(async () => !(await rig.exists('it')))
 
 test('a client keeps no lock before it can receive messages', async () => {
-  const client = rig.client()
+  // The subscription may take long, so the client does not replace its connection.
+  const client = rig.client({ commandTimeoutMs: 20_000 })
   const lock = client.getLock('it', { keepMs: KEEP_MS })
   const trap = rig.proxy.onNextRequest(channelOf(client), 'hold')
   for (let i = 0; i < 3; i++) {
