@@ -38,7 +38,7 @@
 #define LEASE 3
 #define SURE 1
 #define VALID 2
-#define TOP 8
+#define TOP 9
 
 #define OUT 0
 #define QUEUES 1

@@ -27,7 +27,7 @@ export class RequestsInFlight {
       this.#next.add(place)
       return false
     }
-    this.#begin(place)
+    this.#admit(place)
     return true
   }
 
@@ -43,11 +43,11 @@ export class RequestsInFlight {
     const [next] = this.#next ?? []
     if (next === undefined) return
     this.#next?.delete(next)
-    this.#begin(next)
+    this.#admit(next)
     next.waiter.wakeEvent.set()
   }
 
-  #begin(place: Place): void {
+  #admit(place: Place): void {
     place.asking = true
     this.#asking += 1
   }
