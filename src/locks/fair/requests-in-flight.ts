@@ -27,7 +27,7 @@ export class RequestsInFlight {
       this.#next.add(place)
       return false
     }
-    this.#admit(place)
+    this.#start(place)
     return true
   }
 
@@ -43,11 +43,11 @@ export class RequestsInFlight {
     const [next] = this.#next ?? []
     if (next === undefined) return
     this.#next?.delete(next)
-    this.#admit(next)
+    this.#start(next)
     next.waiter.wakeEvent.set()
   }
 
-  #admit(place: Place): void {
+  #start(place: Place): void {
     place.asking = true
     this.#asking += 1
   }
