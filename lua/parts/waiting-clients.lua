@@ -109,6 +109,22 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
+-- Called when the waiter of `call` has its permits. If the waiting time of the next waiter of its client is known, gives
+-- the place to this next waiter, and returns since when it waits, in µs. Otherwise the next waiter must ask at once, and
+-- the result is nil. It must also ask at once if it can have its permits.
+local function goesOn(keys, call, available)
+  local client, permits = call.client, call.behindPermits
+  if permits == 0 then
+    wentOn(keys, client, call.isLast, call.aliveMs)
+    return nil
+  end
+  local sinceUs = sinceOf('', call.behindWaitedMs)
+  waits(keys, client, sinceUs, permits, call.aliveMs)
+  if permits > available or firstOf(keys) ~= client then
+    return sinceUs
+  end
+end
+
 -- Wakes the client that is next, if enough permits are available for its first waiter. Does not wake the client `but`.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then

@@ -4,6 +4,7 @@ import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import type { Renewal } from '../servers/renewal.ts'
+import type { Waiter } from '../waiting/waiter.ts'
 
 /** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
@@ -21,6 +22,9 @@ export interface KindVerbs
   stopWaiting?(): void
 }
 
+/** The members of a waiter that the requests of a kind use. */
+type WaiterForVerbs = Pick<Waiter, 'request' | 'waitedMs'>
+
 /** The members of a local lock that the requests of a kind use. */
 export interface LockForVerbs {
   /** The name that was given to `getLock`. */
@@ -33,9 +37,9 @@ export interface LockForVerbs {
    * request.
    */
   readonly waiters: {
-    readonly first:
-      | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
-      | undefined
+    readonly first: WaiterForVerbs | undefined
+    /** The waiter behind `first`. */
+    readonly second: WaiterForVerbs | undefined
     /** The first waiter of the kinds with `waitsAside`. */
     readonly firstAside: object | undefined
   }

@@ -4,12 +4,13 @@ import type { PermitAnswer } from '../../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'
 import type { OpenRecord } from '../open-record.ts'
 import { forgetResults, prolongResult, resultOf, storeResult } from '../stored-results.ts'
+import { goOnTo, type PlaceHolder } from './go-on.ts'
 import {
   enterQueue,
   firstPlace,
-  goOn,
   isNext,
   removePlace,
+  standing,
   waitingForPermits,
 } from './permit-queue.ts'
 import {
@@ -34,12 +35,17 @@ export interface StoredChange {
   readonly answered: Iterable<string>
 }
 
-interface SemaphoreAttempt extends WaitBegan {
-  /** The id of the client if the call waits; '' if it does not wait. */
-  readonly client: string
-  /** True if no other call of the client waits for permits. */
-  readonly isLast: boolean
+/** `client` is the id of the client if the call waits; '' if it does not wait. */
+interface SemaphoreAttempt extends WaitBegan, PlaceHolder {
   readonly permits: number
+}
+
+interface Acquired {
+  readonly answer: PermitAnswer
+  /** True if another client may be next now. */
+  readonly wakes?: boolean
+  /** The id of a client that needs no message. */
+  readonly but?: string | undefined
 }
 
 export function acquirePermits(
@@ -47,36 +53,62 @@ export function acquirePermits(
   request: StoredChange,
   attempt: SemaphoreAttempt,
 ): PermitAnswer {
+  const { answer, wakes, but } = acquired(record, request, attempt)
+  if (wakes) wakeNext(record, but)
+  return answer
+}
+
+/**
+ * Adds permits, and acquires permits for a waiter of the same client, if this client is next.
+ *
+ * @returns the answer of `addFreePermits`, and the answer to the attempt
+ */
+export function handOverPermits(
+  record: OpenRecord,
+  request: StoredChange,
+  change: Addition,
+  taking: StoredChange,
+  attempt: SemaphoreAttempt,
+): [boolean, PermitAnswer] {
+  const isAdded = added(record, request, change).isThere
+  const { answer, but } = acquired(record, taking, attempt)
+  wakeNext(record, but)
+  return [isAdded, answer]
+}
+
+function acquired(record: OpenRecord, request: StoredChange, attempt: SemaphoreAttempt): Acquired {
   const { pool, earlier } = resume(record, request)
   const { client, isLast, permits } = attempt
   const { nowMs } = record
   const { queue } = pool
   const available = pool.available ?? 0
   const seen = { isSet: pool.available !== null, available, taken: null, holders: [] }
-  if (earlier === 'returned') return { kind: 'held', ttlMs: Infinity, seen }
+  if (earlier === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
   if (earlier !== undefined) {
     prolong(record, request)
-    return { kind: 'granted', token: 0 }
+    return { answer: { kind: 'granted', token: 0 } }
   }
   const waits = client !== ''
   const sinceUs = waits ? beganUs(record, attempt) : 0
   const wasFirst = waits && firstPlace(queue, nowMs)?.client === client
   if (available >= permits && isNext(queue, client, sinceUs, nowMs)) {
-    addPermits(pool, -permits)
+    const left = addPermits(pool, -permits)
     stored(record, request, permits)
-    if (waits) goOn(queue, client, isLast, nowMs)
-    wakeNext(record, isLast ? undefined : client)
-    return { kind: 'granted', token: 0 }
+    const behindUs = waits ? goOnTo(record, attempt) : undefined
+    const grant = { kind: 'granted', token: 0 } as const
+    const told = { wakes: true, but: isLast ? undefined : client }
+    if (behindUs === undefined) return { answer: grant, ...told }
+    const place = { waitId: String(behindUs), ...standing(queue, client, nowMs) }
+    const behind = { ...place, seen: { ...seen, available: left } }
+    return { answer: { ...grant, behind }, ...told }
   }
-  if (!waits) return { kind: 'held', ttlMs: Infinity, seen }
+  if (!waits) return { answer: { kind: 'held', ttlMs: Infinity, seen } }
   enterQueue(queue, { client, sinceUs, permits }, nowMs)
-  const first = firstPlace(queue, nowMs)
-  const isOther = first !== undefined && first.client !== client
+  const { ttlMs, isFirst } = standing(queue, client, nowMs)
   // The client's place belonged to a waiter that began to wait earlier. This waiter began later, so
   // its place is further back, and another client may be next.
-  if (wasFirst && isOther) wakeNext(record)
-  const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - nowMs)) : Infinity
-  return { kind: 'held', ttlMs, waitId: String(sinceUs), seen }
+  const answer = { kind: 'held', ttlMs, waitId: String(sinceUs), seen } as const
+  return { answer, wakes: wasFirst && !isFirst }
 }
 
 /**
@@ -121,21 +153,26 @@ export function removeWaiter(record: OpenRecord, client: string): void {
 export function addFreePermits(
   record: OpenRecord,
   request: StoredChange,
-  { permits, ifExists }: Addition,
+  change: Addition,
 ): boolean {
+  const { isThere, isNew } = added(record, request, change)
+  if (isThere && isNew) wakeNext(record)
+  return isThere
+}
+
+function added(record: OpenRecord, request: StoredChange, { permits, ifExists }: Addition) {
   const { pool, earlier } = resume(record, request)
   if (earlier !== undefined) {
     prolong(record, request)
-    return earlier !== 0
+    return { isThere: earlier !== 0, isNew: false }
   }
   const isThere = pool.available !== null || !ifExists
   stored(record, request, isThere ? 1 : 0)
   if (isThere) {
     if (pool.available === null) pool.kind = 'semaphore'
     addPermits(pool, permits)
-    wakeNext(record)
   }
-  return isThere
+  return { isThere, isNew: true }
 }
 
 /** Creates, changes or deletes a semaphore. Returns the number that `SemaphoreChange` describes. */
