@@ -1,8 +1,8 @@
 -- Included after parts/server-time.lua, late.lua, waiting-clients.lua, kind.lua and replica.lua. Acquires permits
 -- without leases, for a script that knows how many permits are available.
 
--- Returns the answer to a waiter that has a place: how long it may wait before it asks again, in ms, and since when it
--- waits. Also returns whether its client is first.
+-- Called when a waiter has the place of its client. Returns how long it may wait before it asks again, in ms. Also
+-- returns since when it waits, as a text, and true if its client is first.
 local function placeOf(keys, client, sinceUs)
   local first, _, _, untilMs = firstOf(keys)
   local isFirst = first == client

@@ -109,9 +109,9 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
--- Called when the waiter of `call` has its permits. If the waiting time of the next waiter of its client is known, gives
--- the place to this next waiter, and returns since when it waits, in µs. Otherwise the next waiter must ask at once, and
--- the result is nil. It must also ask at once if it can have its permits.
+-- Called when the waiter of `call` has its permits. If `call` describes the next waiter of the same client, gives the
+-- place of the client to this next waiter. Returns since when the next waiter waits, in µs. Returns nil if the next
+-- waiter must ask at once, because it is unknown or can have its permits, and if there is none.
 local function goesOn(keys, call, available)
   local client, permits = call.client, call.behindPermits
   if permits == 0 then

@@ -36,7 +36,7 @@
                              the total number of permits if a limit is given and differs from it; otherwise ''
     { 'granted-and-waits', token >= 1, inAll: number >= -9007199254740991 or '' as null, ttlMs >= -1, since: digits,
       isFirst: 1 or 0, available >= -9007199254740991, taken, nowUs, holders: pairs }  the owner holds its permits, and
-                             the next call of the client now has the place of the client. That call asks again after
+                             the next call of the client now has the place of the client. It asks again after
                              ttlMs, or when it is woken. `isFirst` is 1 if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
       holders: pairs }         not now; ask again after ttlMs; -1 means that no time is known. `since` is when

@@ -2,7 +2,7 @@
   Releases the permits that an owner holds, and acquires permits for a waiter of the same client, if this client is next.
   So a client needs one request to hand permits over from one of its calls to another.
 
-  Safe to run twice: a permit that the owner does not hold any more is not released, and a waiter that holds its permits
+  Safe to run twice: a permit that the owner does not hold any more is not released. A waiter that holds its permits
   keeps them, with a new token. The waiter does not overtake another client. If another client is next, the script
   releases the permits and wakes that client. The new permits have new ids.
 

@@ -28,7 +28,7 @@
     { 'granted' }                  the owner has its permits
     { 'granted-and-waits', ttlMs >= -1, since: digits, isFirst: 1 or 0,
       available: number >= -9007199254740991 }  the owner has its permits, and the next call of the client now has the
-                             place of the client. That call asks again after ttlMs, or when it is woken. `isFirst` is 1
+                             place of the client. It asks again after ttlMs, or when it is woken. `isFirst` is 1
                              if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }  the owner
                              cannot have the permits now. After ttlMs the client that is next may be gone, so ask again

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { PermitAnswer, PermitsHeld, PlaceBehind } from '../../servers/permit-pool.ts'
 
-/** What a client knew when it sent the attempt of a waiter. */
+/** The attempt of a waiter, with the knowledge of the client at its sending. */
 export interface SentAttempt {
   readonly waiter: object
   readonly isLast: boolean

@@ -47,7 +47,7 @@ export class PermitVerbs {
   readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
   readonly #place: PermitPlace
-  /** What the waiter wants that last got the answer `held`. */
+  /** The permits that the last refused waiter wants. */
   #wanted: WantedPermits = { permits: 1 }
   /**
    * Limits the hand-overs in a row. After them, a release makes the permits available to all
