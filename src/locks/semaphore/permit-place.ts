@@ -46,8 +46,12 @@ export class PermitPlace {
     return waiter === this.#waiter && !this.#isBehind
   }
 
-  /** Records the answer to a waiter. */
-  answered(sent: SentAttempt, answer: PermitAnswer): void {
+  /**
+   * Records the answer to a waiter.
+   *
+   * @param isFirst false if the waiter has given up. The next waiter then sends its own requests
+   */
+  answered(sent: SentAttempt, answer: PermitAnswer, isFirst: boolean): void {
     const isHeld = answer.kind === 'held'
     this.isTaken = isHeld || !sent.isLast
     this.#waiter = isHeld ? sent.waiter : undefined
@@ -57,7 +61,7 @@ export class PermitPlace {
       // The request released permits, and the waiter did not get them. So another client is before
       // this client, or the waiter wants more permits.
       this.#isBehind = sent.isHandOver
-    } else if (answer.kind === 'granted' && answer.behind !== undefined) {
+    } else if (answer.kind === 'granted' && answer.behind !== undefined && isFirst) {
       this.#given = { sent, place: answer.behind, at: this.#clock.monotonic() }
     }
   }

@@ -180,7 +180,8 @@ export class PermitVerbs {
     return {
       answered: (answer) => {
         this.#saw(answer, sent !== undefined, wanted.limit)
-        if (sent !== undefined) this.#place.answered(sent, answer)
+        const { first } = this.#semaphore.waiters
+        if (sent !== undefined) this.#place.answered(sent, answer, sent.waiter === first)
         if (answer.kind === 'granted') this.#turn.acquired()
         if (answer.kind === 'tooMany') {
           const never = this.#never(wanted.permits, answer)
