@@ -176,14 +176,16 @@ inline acquire(k, last, told, next) {
 		printf("          server: caller %d takes %d\n", k, WANTS(k));
 		if :: k == 0 -> taken = 1 :: else fi;
 		if :: last -> place[CLIENT(k)] = 0; wanted[CLIENT(k)] = 0
-		   /* Only client 0 has a next caller. The place is this caller's from now on, if it still waits. */
-		   :: !last -> place[0] = next; wanted[0] = 1; REACHED(2)
-			if :: waits(1 - k) && since[1 - k] == next -> asked[1 - k] = 1; excused[1 - k] = 0 :: else fi;
-#ifdef NO_ASK_AT_ONCE
-			gave = 1
+#ifndef NO_ASK_AT_ONCE
+		   /* The next caller asks at once, for it wants one permit. */
+		   :: !last && available > 0 -> if :: place[0] > 0 -> wanted[0] = 1; REACHED(2) :: else fi
+		   :: !last && available == 0 ->
 #else
-			findFirst(); gave = !(first == 1 && available > 0)
+		   :: !last ->
 #endif
+			/* Only client 0 has a next caller. The place is this caller's from now on, if it still waits. */
+			place[0] = next; wanted[0] = 1; gave = 1;
+			if :: waits(1 - k) && since[1 - k] == next -> asked[1 - k] = 1; excused[1 - k] = 0 :: else fi
 		fi;
 #ifndef NO_TELL_REST
 		if :: last -> tellNext(0) :: else -> tellNext(CLIENT(k) + 1) fi

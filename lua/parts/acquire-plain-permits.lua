@@ -12,9 +12,10 @@ end
 
 -- Returns the answer to an acquisition, as semaphore/acquire.lua declares it, and how many permits are then available.
 -- Also returns whether another client may be next now, and the client that needs no message. `call` has the arguments of
--- the acquisition. `call.taking` is the key that stores how many permits were taken in the name of the owner.
-local function acquirePlain(keys, call, available, isSet)
-  local client, taken = call.client, redis.call('GET', call.taking)
+-- the acquisition. The key `call.taking` stores how many permits were taken in the name of the owner, and `taken` is its
+-- value.
+local function acquirePlain(keys, call, taken, available, isSet)
+  local client = call.client
   local permits = tonumber(string.match(call.owner, '%d+$'))
   if taken == 'returned' then
     return { 'held', -1, '', isSet and 1 or 0, available }, available

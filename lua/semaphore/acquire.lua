@@ -68,8 +68,9 @@ if not isSet then
   -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
   redis.call('ZREM', keys.queue, '')
 end
+local taken = redis.call('GET', call.taking)
 forget(unpack(KEYS, 6))
-local answer, left, isTold, but = acquirePlain(keys, call, available, isSet)
+local answer, left, isTold, but = acquirePlain(keys, call, taken, available, isSet)
 if isTold then
   tellNext(keys, publish, tickets, left, but)
 end

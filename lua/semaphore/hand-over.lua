@@ -66,7 +66,7 @@ local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
   return isSet
 end
-local done = redis.call('GET', keys.request)
+local done, taken = redis.call('GET', keys.request), redis.call('GET', call.taking)
 if isLate(call.notAfterUs) then
   return { 'late', serverTimeText() }
 end
@@ -89,7 +89,7 @@ else
   end
   redis.call('SET', keys.request, done, 'PX', keptMs)
 end
-local answer, left, _, but = acquirePlain(keys, call, available, isSet)
+local answer, left, _, but = acquirePlain(keys, call, taken, available, isSet)
 -- Redisson's clients are informed only if more permits are available than before.
 if left > before then
   tellOthers(publish, channel, left)

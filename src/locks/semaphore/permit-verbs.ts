@@ -158,8 +158,8 @@ export class PermitVerbs {
     const beganAt = this.#beganAt(waiter)
     const own: PermitAttempt = { ...attempt, ...wanted, waits, isLast, beganAt, waitId: '' }
     if (waiter === undefined) return send(own, this.#handling(reply, undefined, wanted))
-    const isAlone = isLast || second?.request.kind.name !== waiter.request.kind.name
-    const behind = isAlone ? undefined : second
+    const isSameKind = second?.request.kind.name === waiter.request.kind.name
+    const behind = !isLast && isSameKind ? second : undefined
     const permits = behind?.request.kind.permits ?? 1
     const { hints } = this.#place
     const handler = this.#handling(reply, { waiter, isLast, behind, isHandOver, hints }, wanted)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kit/clock.ts'
 import { type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type { OpenRecord } from '../open-record.ts'
-import { enterQueue, firstPlace, goOn } from './permit-queue.ts'
+import { enterQueue, goOn } from './permit-queue.ts'
 import { beganUs, POOL, type WaitBegan } from './pool.ts'
 
 /** Returns the parts of an attempt that depend on the client and on the present time. */
@@ -31,8 +31,8 @@ export interface PlaceHolder {
 }
 
 /**
- * Called when a waiter of the client has its permits. If the waiting time of the next waiter is
- * known, gives the place to this waiter.
+ * Called when a waiter of the client has its permits. If too few permits are available for the next
+ * waiter, gives the place to this waiter.
  *
  * @returns since when the next waiter waits, in µs of the server's time. Undefined if this waiter
  * must ask at once, or if there is none
@@ -42,13 +42,12 @@ export function goOnTo(
   { client, isLast, behind }: PlaceHolder,
 ): number | undefined {
   const { queue, available } = record.part(POOL)
-  if (behind === undefined) {
+  if (behind === undefined || behind.permits <= (available ?? 0)) {
     goOn(queue, client, isLast, record.nowMs)
     return undefined
   }
   const { permits, waitedMs } = behind
   const sinceUs = beganUs(record, { waitId: '', waitedMs })
   enterQueue(queue, { client, sinceUs, permits }, record.nowMs)
-  const isFirst = firstPlace(queue, record.nowMs)?.client === client
-  return isFirst && permits <= (available ?? 0) ? undefined : sinceUs
+  return sinceUs
 }

@@ -53,7 +53,8 @@ export function acquirePermits(
   request: StoredChange,
   attempt: SemaphoreAttempt,
 ): PermitAnswer {
-  const { answer, wakes, but } = acquired(record, request, attempt)
+  const { earlier } = resume(record, request)
+  const { answer, wakes, but } = acquired(record, request, earlier, attempt)
   if (wakes) wakeNext(record, but)
   return answer
 }
@@ -70,14 +71,21 @@ export function handOverPermits(
   taking: StoredChange,
   attempt: SemaphoreAttempt,
 ): [boolean, PermitAnswer] {
+  const earlier = resultOf(record.part(POOL).results, taking.id)
   const isAdded = added(record, request, change).isThere
-  const { answer, but } = acquired(record, taking, attempt)
+  const { answer, but } = acquired(record, taking, earlier, attempt)
   wakeNext(record, but)
   return [isAdded, answer]
 }
 
-function acquired(record: OpenRecord, request: StoredChange, attempt: SemaphoreAttempt): Acquired {
-  const { pool, earlier } = resume(record, request)
+/** @param earlier the result of an earlier copy of the request; undefined if there is none */
+function acquired(
+  record: OpenRecord,
+  request: StoredChange,
+  earlier: number | 'returned' | undefined,
+  attempt: SemaphoreAttempt,
+): Acquired {
+  const pool = record.part(POOL)
   const { client, isLast, permits } = attempt
   const { nowMs } = record
   const { queue } = pool
@@ -88,21 +96,20 @@ function acquired(record: OpenRecord, request: StoredChange, attempt: SemaphoreA
     prolong(record, request)
     return { answer: { kind: 'granted', token: 0 } }
   }
-  const waits = client !== ''
-  const sinceUs = waits ? beganUs(record, attempt) : 0
-  const wasFirst = waits && firstPlace(queue, nowMs)?.client === client
+  const sinceUs = client !== '' ? beganUs(record, attempt) : 0
+  const wasFirst = client !== '' && firstPlace(queue, nowMs)?.client === client
   if (available >= permits && isNext(queue, client, sinceUs, nowMs)) {
     const left = addPermits(pool, -permits)
     stored(record, request, permits)
-    const behindUs = waits ? goOnTo(record, attempt) : undefined
-    const grant = { kind: 'granted', token: 0 } as const
-    const told = { wakes: true, but: isLast ? undefined : client }
-    if (behindUs === undefined) return { answer: grant, ...told }
+    const behindUs = client !== '' ? goOnTo(record, attempt) : undefined
     const place = { waitId: String(behindUs), ...standing(queue, client, nowMs) }
-    const behind = { ...place, seen: { ...seen, available: left } }
-    return { answer: { ...grant, behind }, ...told }
+    const behind = behindUs !== undefined && {
+      behind: { ...place, seen: { ...seen, available: left } },
+    }
+    const answer = { kind: 'granted', token: 0, ...behind } as const
+    return { answer, wakes: true, but: isLast ? undefined : client }
   }
-  if (!waits) return { answer: { kind: 'held', ttlMs: Infinity, seen } }
+  if (client === '') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
   enterQueue(queue, { client, sinceUs, permits }, nowMs)
   const { ttlMs, isFirst } = standing(queue, client, nowMs)
   // The client's place belonged to a waiter that began to wait earlier. This waiter began later, so
