@@ -113,8 +113,8 @@ export const semaphore = [
     id: 'answered-names-kept',
     mistake: 'Redis remembers each acquisition until the end of its time.',
     file: 'src/servers/redis/semaphore/semaphore-commands.ts',
-    search: 'if (this.#undecided.delete(owner)) this.#acknowledge(owner)',
-    replace: 'this.#undecided.delete(owner)',
+    search: 'if (this.#host.undecided.delete(owner)) this.#acknowledge(owner)',
+    replace: 'this.#host.undecided.delete(owner)',
     test: SEMAPHORE,
     name: 'the records of requests in Redis stay few, have an expiry, and are deleted soon',
   },
@@ -199,5 +199,15 @@ export const semaphore = [
     replace: 'const isTurnOver = false',
     test: HAND_OVER,
     name: 'a client of Redisson has a chance after a limited number of hand-overs',
+  },
+  {
+    id: 'doubtful-hand-over-forgotten',
+    mistake:
+      'The server forgets a grant, although an earlier hand-over to the same owner may still arrive.',
+    file: 'src/servers/redis/semaphore/semaphore-commands.ts',
+    search: "if (failure.kind === 'unknown') this.#host.doubtfulOwners.add(owner)",
+    replace: 'void failure.kind',
+    test: HAND_OVER,
+    name: 'a hand-over that arrives after its repeats changes nothing',
   },
 ]

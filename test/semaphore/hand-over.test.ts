@@ -181,6 +181,30 @@ describe.each(kinds)('permits $kind', (kind) => {
     expect(await available(witness)).toBe(1)
   })
 
+  test('a hand-over that arrives after its repeats changes nothing', async () => {
+    const turns = turnsNeverEnd()
+    const [client, witness] = [rig.client({ commandTimeoutMs: 10_000 }), rig.witness()]
+    await set(witness, 1)
+    const release = await acquire(client)
+    const next = acquire(client)
+    await sleeps()
+    const trap = rig.proxy.onNextRequest(kind.handOverScript.sha1, 'cutBefore')
+    const released = release()
+    const delayed = await trap.seen
+    // The release and the request of the waiter are repeated one by one.
+    turns.mockReturnValue(true)
+    const releaseNext = await within(10_000, next)
+    await within(10_000, released)
+    await releaseNext()
+    // With these requests the client tells the server which results it may forget.
+    for (let i = 0; i < 2; i++) await (await acquire(client))()
+    expect(await available(witness)).toBe(1)
+    // With leases, the client releases what such a request acquires when its deadline has passed.
+    if (kind.kind === 'with leases') return
+    await rig.proxy.replay(delayed)
+    expect(await available(witness)).toBe(1)
+  })
+
   test.each(['cutAfter', 'mute', 'hold', 'holdReply'] as const)(
     'an abort of the waiter during the hand-over leaves no permit taken: %s',
     async (action) => {

@@ -25,8 +25,8 @@ import {
   handOverPermits,
   inspectPermits,
   removeWaiter,
-  type StoredChange,
 } from './semaphore.ts'
+import type { StoredChange } from './stored-change.ts'
 
 class RecordSemaphores implements SemaphoreServer {
   readonly client: RecordClient

@@ -3,7 +3,7 @@ import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'
 import type { OpenRecord } from '../open-record.ts'
-import { forgetResults, prolongResult, resultOf, storeResult } from '../stored-results.ts'
+import { forgetResults, resultOf } from '../stored-results.ts'
 import { goOnTo, type PlaceHolder } from './go-on.ts'
 import {
   enterQueue,
@@ -23,17 +23,7 @@ import {
   wakeClient,
   wakeNext,
 } from './pool.ts'
-
-const WHAT = WHAT_HAS_IT.semaphore
-
-/** A request that counts once: the server stores its result, so copies change nothing. */
-export interface StoredChange {
-  readonly id: string
-  /** How long the server stores the result, in milliseconds. */
-  readonly keptMs: number
-  /** The ids of earlier requests. The server may forget their results. */
-  readonly answered: Iterable<string>
-}
+import { prolong, resume, type StoredChange, stored } from './stored-change.ts'
 
 /** `client` is the id of the client if the call waits; '' if it does not wait. */
 interface SemaphoreAttempt extends WaitBegan, PlaceHolder {
@@ -146,7 +136,7 @@ export function giveBackPermits(
  * place was first, wakes the next client.
  */
 export function removeWaiter(record: OpenRecord, client: string): void {
-  record.refuseOthers(WHAT)
+  record.refuseOthers(WHAT_HAS_IT.semaphore)
   const { queue } = record.part(POOL)
   const wasFirst = firstPlace(queue, record.nowMs)?.client === client
   removePlace(queue, client)
@@ -222,32 +212,8 @@ function changed(record: OpenRecord, pool: Pool, change: SemaphoreChange): numbe
 }
 
 export function inspectPermits(record: OpenRecord, most: number): SemaphoreFacts {
-  record.refuseOthers(WHAT)
+  record.refuseOthers(WHAT_HAS_IT.semaphore)
   const { available, queue } = record.part(POOL)
   const waiting = waitingForPermits(queue, most, record.nowMs)
   return { isSet: available !== null, available: available ?? 0, waiting }
-}
-
-/**
- * Returns the semaphore, and the result of an earlier copy of the request, if there is one. Also
- * forgets the results of answered requests.
- */
-function resume(record: OpenRecord, { id, answered }: StoredChange) {
-  record.refuseOthers(WHAT)
-  const pool = record.part(POOL)
-  const earlier = resultOf(pool.results, id)
-  forgetResults(pool.results, answered)
-  return { pool, earlier }
-}
-
-function stored(
-  record: OpenRecord,
-  { id, keptMs }: StoredChange,
-  result: number | 'returned',
-): void {
-  storeResult(record.part(POOL).results, id, result, record.nowMs + keptMs)
-}
-
-function prolong(record: OpenRecord, { id, keptMs }: StoredChange): void {
-  prolongResult(record.part(POOL).results, id, record.nowMs + keptMs)
 }

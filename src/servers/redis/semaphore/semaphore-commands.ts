@@ -38,6 +38,15 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   /** How long the server stores a result, in milliseconds. */
   readonly keptMs: number
   readonly answered: AnsweredNames
+  /**
+   * The owners and changes whose requests may still run. The server must not forget the results of
+   * these requests. A hand-over and an acquisition of the same owner may use different objects for
+   * one semaphore, so these sets belong to all semaphores.
+   */
+  readonly doubtfulOwners = new Set<string>()
+  readonly doubtful = new WeakSet<object>()
+  /** The owners of new grants, until their callers keep or abandon the grant. */
+  readonly undecided = new Set<string>()
 
   constructor(server: KindScripts, { clientId, outageMs }: KindClient) {
     this.server = server
@@ -65,14 +74,6 @@ class RedisSemaphore implements RemoteSemaphore {
   readonly #host: RedisSemaphoreServer
   readonly #rawName: string
   readonly #keys: ReturnType<typeof semaphoreKeys>
-  /**
-   * The owners and changes whose requests may still run. The server must not forget the results of
-   * these requests.
-   */
-  readonly #doubtfulOwners = new Set<string>()
-  readonly #doubtful = new WeakSet<object>()
-  /** The owners of new grants, until their callers keep or abandon the grant. */
-  readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
     this.#host = host
@@ -121,16 +122,16 @@ class RedisSemaphore implements RemoteSemaphore {
   #acquired({ owner }: PermitAttempt, reply: Reply<PermitAnswer>): Reply<PermitAnswer> {
     return {
       answered: (answer) => {
-        const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
-        if (isCertain) this.#undecided.add(owner)
+        const isCertain = answer.kind === 'granted' && !this.#host.doubtfulOwners.delete(owner)
+        if (isCertain) this.#host.undecided.add(owner)
         // A caller that has given up abandons the grant inside `reply.answered`. The release of the
         // abandoned permits needs the stored result. So the server may forget the result only if
         // the caller keeps the grant.
         reply.answered(answer)
-        if (this.#undecided.delete(owner)) this.#acknowledge(owner)
+        if (this.#host.undecided.delete(owner)) this.#acknowledge(owner)
       },
       failed: (failure) => {
-        if (failure.kind === 'unknown') this.#doubtfulOwners.add(owner)
+        if (failure.kind === 'unknown') this.#host.doubtfulOwners.add(owner)
         reply.failed(failure)
       },
     }
@@ -141,8 +142,8 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
-    this.#undecided.delete(owner)
-    this.#doubtfulOwners.delete(owner)
+    this.#host.undecided.delete(owner)
+    this.#host.doubtfulOwners.delete(owner)
     // If a request may still run, the server stores 'returned' under the owner name. So the late
     // request takes no permits.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
@@ -216,10 +217,10 @@ class RedisSemaphore implements RemoteSemaphore {
     try {
       const answer = await promised(send)
       // The server keeps the result while an earlier copy of the request may still arrive.
-      if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
+      if (!this.#host.doubtful.has(change)) this.#acknowledge(change.id)
       return answer
     } catch (failure) {
-      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
+      if ((failure as CallFailure).kind === 'unknown') this.#host.doubtful.add(change)
       throw failure
     }
   }
