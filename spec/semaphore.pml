@@ -3,7 +3,7 @@
  *
  * Stands for    lua/semaphore/acquire, hand-over, release, give-back, leave; lua/parts/acquire-plain-permits,
  *               waiting-clients, answered, late;
- *               src/locks/semaphore: semaphores, permit-verbs, permit-place; src/local/racing-waiter, request;
+ *               src/locks/semaphore: semaphores, permit-verbs, client-place; src/local/racing-waiter, request;
  *               src/servers/redis/semaphore: semaphore-commands, answered-names; src/servers/pending-releases.
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of a client's event loop.

@@ -184,7 +184,7 @@ export const memory = [
     mistake: 'A request that comes after its permits were given back takes them.',
     file: 'src/servers/records/semaphore/semaphore.ts',
     search:
-      "  if (earlier === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }\n",
+      "  if (known === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }\n",
     replace: '',
     test: STEPS,
     name: 'a late copy of an abandoned request gets no permits',

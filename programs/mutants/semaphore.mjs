@@ -176,7 +176,7 @@ export const semaphore = [
     id: 'next-waiter-asks-in-vain',
     mistake:
       'The next waiter of a client sends a request, although the last grant gave the place to it.',
-    file: 'src/locks/semaphore/permit-place.ts',
+    file: 'src/locks/semaphore/client-place.ts',
     search: 'if (given.sent.hints !== this.hints) return undefined',
     replace: 'if (given.sent.hints <= this.hints) return undefined',
     test: HAND_OVER,
@@ -185,7 +185,7 @@ export const semaphore = [
   {
     id: 'message-before-the-answer-missed',
     mistake: 'The next waiter of a client does not ask, although a message came before the answer.',
-    file: 'src/locks/semaphore/permit-place.ts',
+    file: 'src/locks/semaphore/client-place.ts',
     search: '    if (given.sent.hints !== this.hints) return undefined\n',
     replace: '',
     test: HAND_OVER,

@@ -1,15 +1,70 @@
+import type { AcquirePath } from '../diagnostics.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
-import type { Asker } from '../waiting/waiter.ts'
+import type { Confirm } from '../servers/durability.ts'
+import { type AcquireRequest, type Asker, Waiter } from '../waiting/waiter.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import { kindOf } from './kind-verbs.ts'
-import { LocalWaiter } from './local-waiter.ts'
+import { kindOf, renewalOf } from './kind-verbs.ts'
+import { newLease } from './local-lease.ts'
+import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
-import { reenter } from './reenter.ts'
+import { reenter, startOthers } from './reenter.ts'
+import { releaseOne } from './release.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** A waiter with `asksOnce` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
+
+export abstract class LocalWaiter extends Waiter {
+  readonly lock: LocalLock
+  /** The stack trace of the user's call; undefined if no warning needs the stack trace. */
+  declare calledFrom?: Error
+
+  constructor(lock: LocalLock, request: AcquireRequest) {
+    super(request, lock.newSharedBudget(request), lock)
+    this.lock = lock
+    const { heldWatch } = lock.services
+    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
+  }
+
+  accept(hold: Hold, path?: AcquirePath): void {
+    const { lock, request } = this
+    const { holds, waiters } = lock
+    holds.startHold(hold)
+    lock.handOverBudget.acquired()
+    if (this.settled) {
+      lock.tasks.run(releaseOne(lock, hold, 0))
+      return
+    }
+    holds.watch(hold, request)
+    // The waiter settles before the client emits events. So the caller receives the lease even if a listener aborts the
+    // call.
+    this.resolve(hold, path)
+    holds.report(hold, this.waitedMs, this.observation)
+    // A listener may have released the hold.
+    if (!hold.live) return
+    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queuedWaiters?.wake(request.owner)
+    startOthers(lock, hold, this)
+  }
+
+  /** Rejects after an unexpected error, and emits it. Otherwise the caller and `close()` would wait forever. */
+  protected stepFailed(error: unknown): void {
+    this.reject(error)
+    this.lock.taskFailed(error as Error)
+    this.lock.tasks.finished()
+  }
+
+  /** Waits until replicas have confirmed a grant; undefined if grants need no confirmation. */
+  get confirm(): Confirm | undefined {
+    return renewalOf(this.request, this.lock.services.server).confirm
+  }
+
+  newLease(hold: Hold): { readonly handle: Lease } {
+    return newLease(this.lock, hold, this.request, this.calledFrom)
+  }
+}
 
 /** Waits in the wait queue of its client. Usually only the first waiter sends requests. */
 export class RacingWaiter extends LocalWaiter {
@@ -89,29 +144,22 @@ export class RacingWaiter extends LocalWaiter {
     return this.lock.excludes(this.request) ? Infinity : 0
   }
 
-  /**
-   * Ends the sleep of the waiter, and sends its next request as a part of another request.
-   *
-   * @param asker sends both requests as one
-   * @param callMs the time limit of the request, in milliseconds
-   * @returns false if the waiter does not sleep. The waiter then sends nothing
-   */
-  askWith(asker: Asker, callMs: number): boolean {
-    const isAsleep = this.wakeEvent.isAwaited && !this.waitsHere && !this.settled
-    if (!isAsleep || this.retryBudget.isUsedUp) return false
-    this.wakeEvent.cancel()
+  /** Sends the next request as a part of another request. Does nothing if the waiter is awake. */
+  askWith(asker: Asker, callMs: number): void {
+    const { wakeEvent, waitsHere, settled, retryBudget } = this
+    if (!wakeEvent.isAwaited || waitsHere || settled || retryBudget.isUsedUp) return
+    wakeEvent.cancel()
     this.#send(asker, callMs)
-    return true
   }
 
   #sendRequest(): void {
     const { lock, request, retryBudget } = this
-    if (retryBudget.isUsedUp) {
-      this.reject(retryBudget.error('not acquired'))
-      this.#cleanUp()
+    if (!retryBudget.isUsedUp) {
+      this.#send(request.together ?? lock.remoteOf(request), callMsFor(this))
       return
     }
-    this.#send(request.together ?? lock.remoteOf(request), callMsFor(this))
+    this.reject(retryBudget.error('not acquired'))
+    this.#cleanUp()
   }
 
   #send(asker: Asker, callMs: number): void {

@@ -2,7 +2,7 @@ import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { whenConfirmed } from '../../local/confirm.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
-import { LocalWaiter } from '../../local/local-waiter.ts'
+import { LocalWaiter } from '../../local/racing-waiter.ts'
 import { reenter } from '../../local/reenter.ts'
 import {
   abandonId,

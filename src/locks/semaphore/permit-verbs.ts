@@ -2,13 +2,13 @@ import { InvalidArgumentError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { HandOverBudget } from '../../local/hand-over-budget.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
-import { RacingWaiter } from '../../local/racing-waiter.ts'
+import type { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { PermitAnswer, PermitAttempt, RemotePool, TooMany } from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { PermitPlace, type SentAttempt } from './permit-place.ts'
+import { ClientPlace, type SentAttempt } from './client-place.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
 /**
@@ -17,15 +17,15 @@ import { PermitSights, type Watching } from './permit-sights.ts'
  */
 const ASK_AGAIN_MS = 1_000
 
-type PermitWaiter = Pick<Waiter, 'request' | 'waitedMs'>
+type PermitCall = Pick<Waiter, 'request' | 'waitedMs'> & Partial<Pick<RacingWaiter, 'askWith'>>
 
 interface WaitedSemaphore {
   readonly name: string
   readonly rawName: string
   /** The waiters for permits in FIFO order. */
   readonly waiters: {
-    readonly first: PermitWaiter | undefined
-    readonly second: PermitWaiter | undefined
+    readonly first: PermitCall | undefined
+    readonly second: PermitCall | undefined
   }
   readonly services: { readonly clock: Clock }
 }
@@ -46,7 +46,7 @@ export class PermitVerbs {
   readonly #remote: RemotePool
   readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
-  readonly #place: PermitPlace
+  readonly #place: ClientPlace
   /** The permits that the last refused waiter wants. */
   #wanted: WantedPermits = { permits: 1 }
   /**
@@ -60,7 +60,7 @@ export class PermitVerbs {
     this.#remote = remote
     this.#semaphore = semaphore
     this.#client = client
-    this.#place = new PermitPlace(clock)
+    this.#place = new ClientPlace(clock)
     this.#turn = new HandOverBudget(clock)
     this.sights = new PermitSights(semaphore, client)
     const isLast = () => this.#isLast()
@@ -90,7 +90,7 @@ export class PermitVerbs {
           },
           stop: () => {
             listening.stop()
-            this.#leaveUnneeded()
+            this.#leaveIfLast()
           },
         }
       },
@@ -122,13 +122,12 @@ export class PermitVerbs {
     const isTurnOver = this.#turn.isUsedUp
     this.#turn.released(0)
     const { first } = this.#semaphore.waiters
-    if (isTurnOver || !(first instanceof RacingWaiter)) return undefined
-    if (!this.#place.isNext(first)) return undefined
+    if (isTurnOver || first === undefined || !this.#place.isNext(first)) return undefined
     let sent: T | undefined
     const acquire = (attempt: Attempt, reply: Reply<AcquireAnswer>) => {
       sent = this.#send(first, attempt, this.#wanted, reply, send, true)
     }
-    first.askWith({ acquire }, callMs)
+    first.askWith?.({ acquire }, callMs)
     return sent
   }
 
@@ -147,7 +146,7 @@ export class PermitVerbs {
 
   /** @param waiter the first waiter; undefined if the call does not wait */
   #send<T>(
-    waiter: PermitWaiter | undefined,
+    waiter: PermitCall | undefined,
     { waits = false, isLast = true, ...attempt }: Attempt,
     wanted: WantedPermits,
     reply: Reply<AcquireAnswer>,
@@ -168,7 +167,7 @@ export class PermitVerbs {
   }
 
   /** Returns when the waiter began to wait, in ms on the client's monotonic clock; now without a waiter. */
-  #beganAt(waiter: PermitWaiter | undefined): number {
+  #beganAt(waiter: PermitCall | undefined): number {
     return this.#semaphore.services.clock.monotonic() - (waiter?.waitedMs ?? 0)
   }
 
@@ -190,7 +189,7 @@ export class PermitVerbs {
           if (answer.kind === 'held' && sent !== undefined) this.#wanted = wanted
           reply.answered(soon(answer))
         }
-        if (answer.kind === 'granted' && sent?.behind !== undefined) this.#leaveUnneeded()
+        if (answer.kind === 'granted' && sent?.behind !== undefined) this.#leaveIfLast()
       },
       failed: (failure) => reply.failed(failure),
     }
@@ -211,7 +210,7 @@ export class PermitVerbs {
    * After a grant, the server keeps the place for the next waiter of this client. If the next waiter
    * has given up, removes the place.
    */
-  #leaveUnneeded(): void {
+  #leaveIfLast(): void {
     if (this.#place.isTaken && this.#isLast()) this.#remote.stopWaiting(() => this.#isLast())
   }
 

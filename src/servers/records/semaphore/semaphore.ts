@@ -68,11 +68,11 @@ export function handOverPermits(
   return [isAdded, answer]
 }
 
-/** @param earlier the result of an earlier copy of the request; undefined if there is none */
+/** @param known the result of an earlier copy of the request; undefined if there is none */
 function acquired(
   record: OpenRecord,
   request: StoredChange,
-  earlier: number | 'returned' | undefined,
+  known: number | 'returned' | undefined,
   attempt: SemaphoreAttempt,
 ): Acquired {
   const pool = record.part(POOL)
@@ -81,8 +81,8 @@ function acquired(
   const { queue } = pool
   const available = pool.available ?? 0
   const seen = { isSet: pool.available !== null, available, taken: null, holders: [] }
-  if (earlier === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
-  if (earlier !== undefined) {
+  if (known === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
+  if (known !== undefined) {
     prolong(record, request)
     return { answer: { kind: 'granted', token: 0 } }
   }

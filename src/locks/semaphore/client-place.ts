@@ -17,7 +17,7 @@ export interface SentAttempt {
  * The place of one client in the server's queue for one semaphore, as the last answers describe it.
  * The place belongs to one waiter of the client.
  */
-export class PermitPlace {
+export class ClientPlace {
   /** True if this client may have a place in the queue. */
   isTaken = false
   /** How many hints the client has received. */
