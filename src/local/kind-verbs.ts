@@ -4,7 +4,6 @@ import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import type { Renewal } from '../servers/renewal.ts'
-import type { Waiter } from '../waiting/waiter.ts'
 
 /** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
@@ -23,7 +22,10 @@ export interface KindVerbs
 }
 
 /** The members of a waiter that the requests of a kind use. */
-type WaiterForVerbs = Pick<Waiter, 'request' | 'waitedMs'>
+interface WaiterForVerbs {
+  readonly request: { readonly kind: HoldKind }
+  readonly waitedMs: number
+}
 
 /** The members of a local lock that the requests of a kind use. */
 export interface LockForVerbs {

@@ -1,13 +1,12 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
+import type { HoldKind } from '../../lease/hold-kind.ts'
 import { HandOverBudget } from '../../local/hand-over-budget.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
-import type { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { PermitAnswer, PermitAttempt, RemotePool, TooMany } from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
-import type { Waiter } from '../../waiting/waiter.ts'
 import { ClientPlace, type SentAttempt } from './client-place.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
@@ -17,7 +16,11 @@ import { PermitSights, type Watching } from './permit-sights.ts'
  */
 const ASK_AGAIN_MS = 1_000
 
-type PermitCall = Pick<Waiter, 'request' | 'waitedMs'> & Partial<Pick<RacingWaiter, 'askWith'>>
+interface PermitCall {
+  readonly request: { readonly kind: HoldKind }
+  readonly waitedMs: number
+  askWith?(asker: Pick<KindVerbs, 'acquire'>, callMs: number): void
+}
 
 interface WaitedSemaphore {
   readonly name: string
