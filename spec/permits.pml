@@ -1,7 +1,8 @@
 /*
  * The semaphore whose permits have leases: expiry, renewal, release by name and by id, changes of the number.
  *
- * Stands for    lua/permits/acquire, release, release-ids, renew, set; lua/parts/permits, waiting-clients, late;
+ * Stands for    lua/permits/acquire, hand-over, release, release-ids, renew, set; lua/parts/acquire-leased-permits,
+ *               release-leased-permits, permits, waiting-clients, late;
  *               src/locks/semaphore: permit-verbs, permit-requests, permit; src/lease/hold, validity;
  *               src/servers/redis/semaphore/permit-commands; src/servers/pending-releases.
  *
@@ -18,6 +19,7 @@
  *    A client that sleeps for longer is a dead one here, and keeps its place until that ends.
  *  - No request runs after its time: its copies are gone at the next tick but one.
  *  - Renewals are answered at once: late ones are in plain.pml.
+ *  - A hand-over is a release and an acquisition in one step. Here they are two steps. semaphore.pml has hand-overs.
  *  - The token is in plain.pml: the code is the same.
  *
  * Guards that can be left out, one -D for each:

@@ -8,7 +8,7 @@ export const semaphoreModel = {
     checks: [['-DPART=1'], ['-DPART=2']],
     quick: [1],
     reach: [
-      ['-DPART=1', '2 3 4 5 6 7 8 9 10 11 12 15 16'],
+      ['-DPART=1', '2 3 4 5 6 7 8 9 10 11 12 15 16 17 18 19'],
       ['-DPART=2', '1 13 14'],
     ],
     variants: {
@@ -26,6 +26,10 @@ export const semaphoreModel = {
       NO_LEAVE: ['-DPART=1'],
       NO_NEXT_ASKS: ['-DPART=1'],
       NO_TELL_REST: ['-DPART=1'],
+      HAND_OVER_BLIND: ['-DPART=1'],
+      NO_TELL_HANDED: ['-DPART=1'],
+      MISSED_HINT: ['-DPART=1'],
+      NO_ASK_AT_ONCE: ['-DPART=1'],
       NO_PLACE_END: ['-DPART=2'],
       NO_POLL: ['-DPART=1'],
     },

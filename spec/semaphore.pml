@@ -1,8 +1,9 @@
 /*
  * The plain semaphore: a counter, requests that are late or run twice, a queue of clients, four callers.
  *
- * Stands for    lua/semaphore/acquire, release, give-back, leave; lua/parts/waiting-clients, answered, late;
- *               src/locks/semaphore: semaphores, permit-verbs; src/local/racing-waiter, ask;
+ * Stands for    lua/semaphore/acquire, hand-over, release, give-back, leave; lua/parts/acquire-plain-permits,
+ *               waiting-clients, answered, late;
+ *               src/locks/semaphore: semaphores, permit-verbs, client-place; src/local/racing-waiter, request;
  *               src/servers/redis/semaphore: semaphore-commands, answered-names; src/servers/pending-releases.
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of a client's event loop.
@@ -17,6 +18,8 @@
  *    There is one exception: after a late copy of a caller who has left, a waiter may have to ask again by itself.
  *  - In part 2 time passes only when nothing else can happen. Then the places of the dead end, and all waiters ask.
  *  - A release in the background is one step that may run again and again.
+ *  - A hand-over is a release and a request of the same client in one step. Late copies of a hand-over are late copies
+ *    of both, which this model has one by one.
  *  - Bounded: each caller has one or two acquisitions, one caller gives up, and one trouble refuses requests.
  *
  * Guards that can be left out, one -D for each:
@@ -34,6 +37,10 @@
  *   NO_LEAVE          the last caller of a client that goes leaves its place behind
  *   NO_NEXT_ASKS      a caller that goes does not let the next one of its client ask
  *   NO_TELL_REST      a caller that takes permits does not tell the client that is next
+ *   HAND_OVER_BLIND   a hand-over does not look whether another client is next
+ *   NO_TELL_HANDED    a hand-over that serves nobody does not tell the client that is next
+ *   MISSED_HINT       the next caller of a client does not ask, although a message came before the answer
+ *   NO_ASK_AT_ONCE    the next caller of a client does not ask, although permits are free for it
  *   NO_PLACE_END      the place of a dead client stays
  *   NO_POLL           a waiter asks again only when it is told
  */
@@ -69,6 +76,9 @@ bool asked[4], asks[3], leaves[3];
 byte copies, releases;
 bool current, doubt, asLast, releasing, releaseDoubt;
 byte sentSince; /* since when it waits, as its request tells */
+byte sentBehind; /* since when the next caller of its client waits; 0 if there is none */
+bool coming, comingGave; /* its grant is on its way */
+bool gave; /* the grant gave the place to the next caller of the client, which need not ask */
 
 /* Ghosts. */
 byte calls, lost;
@@ -77,6 +87,7 @@ byte first, wasFirst, i;
 
 #define waits(k) (state[k] == WAITS)
 #define isLastOf(k) (CLIENT(k) != 0 || !waits(0) || !waits(1))
+#define behind(k) (isLastOf(k) -> 0 : since[1 - k])
 #define anyWaits(c) (c == 0 -> (waits(0) || waits(1)) : waits(c + 1))
 #define isFirstHere(k) (k > 1 || (k == 0 && (!waits(1) || since[0] < since[1])) || (k == 1 && (!waits(0) || since[1] < since[0])))
 #define held(k) (state[k] == HOLDS -> WANTS(k) : 0)
@@ -121,24 +132,36 @@ inline take(k, at) {
 	ticked = 0
 }
 
-/* A caller has its permits, or has left: the next one of its client asks. */
+/*
+ * A caller has its permits, or has left. The next one of its client asks, unless the grant gave the place to it, and no
+ * message came since the request.
+ */
 inline goesOn(k) {
 	since[k] = 0; asked[k] = 0; excused[k] = 0;
 #ifdef NO_NEXT_ASKS
 	asks[CLIENT(k)] = 0;
 #else
-	asks[CLIENT(k)] = anyWaits(CLIENT(k));
+	if
+	:: gave && anyWaits(0) -> REACHED(17)
+#ifdef MISSED_HINT
+		asks[0] = 0;
 #endif
+		/* It sleeps. If it could have its permit, a message woke it. */
+		findFirst(); assert(TIME || asks[0] || first != 1 || available < wanted[0]); first = 0
+	:: else -> asks[CLIENT(k)] = anyWaits(CLIENT(k))
+	fi;
+#endif
+	gave = 0;
 	if
 	:: !anyWaits(CLIENT(k)) && place[CLIENT(k)] > 0 -> leaves[CLIENT(k)] = 1
 	:: else
 	fi
 }
 
-/* `semaphore/acquire`, of a caller who waits. Sets `granted`. */
+/* `semaphore/acquire`, of a caller who waits since `told`. Sets `granted` and `gave`. */
 bool granted;
-inline acquire(k, last, told) {
-	granted = 0;
+inline acquire(k, last, told, next) {
+	granted = 0; gave = 0;
 	findFirst(); wasFirst = first;
 #ifndef KEEP_PLACE
 	if :: first == CLIENT(k) + 1 && place[CLIENT(k)] < told -> place[CLIENT(k)] = told; findFirst() :: else fi;
@@ -153,8 +176,16 @@ inline acquire(k, last, told) {
 		printf("          server: caller %d takes %d\n", k, WANTS(k));
 		if :: k == 0 -> taken = 1 :: else fi;
 		if :: last -> place[CLIENT(k)] = 0; wanted[CLIENT(k)] = 0
-		   :: !last && place[CLIENT(k)] > 0 -> wanted[CLIENT(k)] = 1; REACHED(2)
-		   :: else
+#ifndef NO_ASK_AT_ONCE
+		   /* The next caller asks at once, for it wants one permit. */
+		   :: !last && available > 0 -> if :: place[0] > 0 -> wanted[0] = 1; REACHED(2) :: else fi
+		   :: !last && available == 0 ->
+#else
+		   :: !last ->
+#endif
+			/* Only client 0 has a next caller. The place is this caller's from now on, if it still waits. */
+			place[0] = next; wanted[0] = 1; gave = 1;
+			if :: waits(1 - k) && since[1 - k] == next -> asked[1 - k] = 1; excused[1 - k] = 0 :: else fi
 		fi;
 #ifndef NO_TELL_REST
 		if :: last -> tellNext(0) :: else -> tellNext(CLIENT(k) + 1) fi
@@ -180,35 +211,36 @@ inline arrive0() {
 	:: returned -> granted = 0; REACHED(4)
 #ifndef TAKE_TWICE
 	:: !returned && taken == 1 -> granted = 1; REACHED(5)
-	:: !returned && taken == 0 && trouble == 0 -> acquire(0, asLast, sentSince)
+	:: !returned && taken == 0 && trouble == 0 -> acquire(0, asLast, sentSince, sentBehind)
 	:: !returned && taken == 0 && trouble > 0 -> granted = 0
 #else
-	:: !returned && trouble == 0 -> acquire(0, asLast, sentSince)
+	:: !returned && trouble == 0 -> acquire(0, asLast, sentSince, sentBehind)
 	:: !returned && trouble > 0 -> granted = 0
 #endif
 	fi;
 	if
-	:: current && state[0] == WAITS ->
+	:: current && !coming && state[0] == WAITS ->
 		if
-		:: current = 0;
-			if
-			:: granted ->
-#ifdef FORGET_DOUBTFUL
-				taken = 0;
-#else
-				if :: !doubt -> taken = 0 :: else fi;
-#endif
-				holdsNow(0)
-			/* It was refused, or has to wait. */
-			:: !granted && (trouble > 0 || returned) -> asks[0] = 1
-			:: else
-			fi
+		:: granted -> coming = 1; comingGave = gave
+		/* It was refused, or has to wait. */
+		:: !granted -> current = 0; if :: trouble > 0 || returned -> asks[0] = 1 :: else fi
 		:: !doubt -> current = 0; doubt = 1; asks[0] = 1; printf("caller 0: its answer is lost\n"); REACHED(6)
 		fi
 	:: else
 	fi;
-	granted = 0;
-	if :: copies == 0 -> sentSince = 0; asLast = 0 :: else fi
+	granted = 0; gave = 0;
+	if :: copies == 0 -> sentSince = 0; asLast = 0; sentBehind = 0 :: else fi
+}
+
+/* Caller 0 reads its grant. Messages may have come before it. */
+inline grantRead() {
+	current = 0; coming = 0; gave = comingGave; comingGave = 0;
+#ifdef FORGET_DOUBTFUL
+	taken = 0;
+#else
+	if :: !doubt -> taken = 0 :: else fi;
+#endif
+	holdsNow(0)
 }
 
 /* `semaphore/give-back`, in the background. */
@@ -225,6 +257,25 @@ inline giveBack(keeps) {
 	:: else -> if :: wasFirst -> tellNext(0) :: else fi
 	fi;
 	taken = 0; returned = keeps; first = 0; wasFirst = 0
+}
+
+/* `semaphore/hand-over`, from caller `from` to caller `to`, both of client 0. */
+inline handOver(from, to) {
+	state[from] = IDLE; printf("caller %d: hands its permit over\n", from);
+	available = available + 1; ticked = 0; conserved();
+#ifdef HAND_OVER_BLIND
+	place[0] = since[to]; granted = 1; take(to, since[to]); place[0] = behind(to); wanted[0] = (behind(to) > 0 -> 1 : 0);
+#else
+	acquire(to, isLastOf(to), since[to], behind(to));
+#endif
+	if
+	:: granted -> holdsNow(to)
+	:: else -> REACHED(19)
+#ifndef NO_TELL_HANDED
+		tellNext(0)
+#endif
+	fi;
+	granted = 0; gave = 0; first = 0
 }
 
 /* Permits are added, once for each release. */
@@ -264,18 +315,20 @@ end:	do
 		fi }
 	/* The first of its client asks. */
 	:: atomic { waits(k) && isFirstHere(k) && asks[CLIENT(k)] && !(LATE && k == 0) && trouble == 0 ->
-		asks[CLIENT(k)] = 0; acquire(k, isLastOf(k), since[k]);
+		asks[CLIENT(k)] = 0; acquire(k, isLastOf(k), since[k], behind(k));
 		if :: granted -> if :: k == 0 -> taken = 0 :: else fi; holdsNow(k) :: else fi; granted = 0 }
 	:: atomic { LATE && k == 0 && waits(0) && isFirstHere(0) && asks[0] && !current && copies < 2 ->
-		asks[0] = 0; current = 1; copies++; asLast = isLastOf(0); sentSince = since[0]; printf("caller 0: asks\n") }
+		asks[0] = 0; current = 1; copies++; asLast = isLastOf(0); sentSince = since[0]; sentBehind = behind(0);
+		printf("caller 0: asks\n") }
 	:: atomic { k == 0 && copies > 0 -> arrive0() }
-	:: atomic { k == 0 && current && waits(0) && !doubt && copies < 2 -> current = 0; doubt = 1; asks[0] = 1;
-		printf("caller 0: has no answer yet\n") }
+	:: atomic { k == 0 && coming && waits(0) -> grantRead() }
+	:: atomic { k == 0 && current && waits(0) && !doubt && copies < 2 ->
+		current = 0; coming = 0; comingGave = 0; doubt = 1; asks[0] = 1; printf("caller 0: has no answer yet\n") }
 	/* Its wait ends: timeout or abort. */
 	:: atomic { waits(k) && !aborted && k != 3 ->
 		aborted = 1; printf("caller %d: gives up\n", k); REACHED(9)
 		if :: k == 0 && (doubt || current) -> state[0] = LEFT :: else -> state[k] = IDLE fi;
-		if :: k == 0 -> current = 0 :: else fi;
+		if :: k == 0 -> current = 0; coming = 0; comingGave = 0 :: else fi;
 		goesOn(k) }
 	:: atomic { k == 0 && state[0] == LEFT && trouble != 1 ->
 #ifdef NO_RETURNED_MARK
@@ -291,6 +344,14 @@ end:	do
 	/* It releases what it has. */
 	:: atomic { state[k] == HOLDS && !(LATE && k == 0) && trouble == 0 ->
 		state[k] = IDLE; printf("caller %d: releases %d\n", k, WANTS(k)); addOf(k) }
+	/* It hands its permit over to the first waiter of its client, which sleeps. Only client 0 has two callers. */
+	:: atomic { TIME && k < 2 && state[k] == HOLDS && waits(1 - k) && asked[1 - k] && !asks[0] && trouble == 0 ->
+		handOver(k, (1 - k)) }
+	/* The same from caller 0 with its release, whose copy counts now, to caller 1. */
+	:: atomic { LATE && k == 0 && state[0] == FREES && releases > 0 && releasing && added == 0 && trouble == 0 && waits(1) && asked[1] && !asks[0] ->
+		releases--; added = 1; releasing = 0; REACHED(18)
+		handOver(0, 1);
+		if :: !releaseDoubt -> added = 0 :: else fi }
 	:: atomic { LATE && k == 0 && state[0] == HOLDS -> state[0] = FREES }
 	:: atomic { k == 0 && state[0] == FREES && !releasing && releases < 2 -> releasing = 1; releases++; printf("caller 0: sends its release\n") }
 	:: atomic { k == 0 && releases > 0 ->

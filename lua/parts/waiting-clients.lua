@@ -109,6 +109,21 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
+-- Called when the waiter of `call` has its permits. If too few permits are available for the next waiter in `call`,
+-- gives the place of the client to this next waiter. Returns since when the next waiter waits, in µs. Returns nil if
+-- there is no next waiter, or if it must ask at once. A client without a place gets none then, because the place would
+-- keep out other clients.
+local function goesOn(keys, call, available)
+  local client, permits = call.client, call.behindPermits
+  if permits <= available or permits == 0 then
+    wentOn(keys, client, call.isLast, call.aliveMs)
+    return nil
+  end
+  local sinceUs = sinceOf('', call.behindWaitedMs)
+  waits(keys, client, sinceUs, permits, call.aliveMs)
+  return sinceUs
+end
+
 -- Wakes the client that is next, if enough permits are available for its first waiter. Does not wake the client `but`.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then

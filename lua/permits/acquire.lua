@@ -27,11 +27,17 @@
   ARGV[11]  since       when the wait began, from an earlier answer; '' without an earlier answer. A time ahead of now
                         does not count
   ARGV[12]  aliveMs     how long the place counts, in milliseconds
-  ARGV[13]  limit?      number: the total number of permits, which is set if no client has set it
+  ARGV[13]  behindPermits=0   how many permits the next waiting call of the client wants; 0 if no other call waits
+  ARGV[14]  behindWaitedMs=0  how long this next call has waited, in milliseconds
+  ARGV[15]  limit?      number: the total number of permits, which is set if no client has set it
 
   Returns
     { 'granted', token >= 1, inAll: number >= -9007199254740991 or '' as null }  the owner holds its permits. `inAll` is
                              the total number of permits if a limit is given and differs from it; otherwise ''
+    { 'granted-and-waits', token >= 1, inAll: number >= -9007199254740991 or '' as null, ttlMs >= -1, since: digits,
+      isFirst: 1 or 0, available >= -9007199254740991, taken, nowUs, holders: pairs }  the owner holds its permits, and
+                             the next call of the client now has the place of the client. It asks again after
+                             ttlMs, or when it is woken. `isFirst` is 1 if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
       holders: pairs }         not now; ask again after ttlMs; -1 means that no time is known. `since` is when
                                the client began to wait, '' if it does not wait. For a client that waits, `holders`
@@ -43,11 +49,12 @@ local keys = {
   pool = KEYS[1], timeouts = KEYS[2], counter = KEYS[3], queue = KEYS[4], alive = KEYS[5], holders = KEYS[6],
   kind = KEYS[7],
 }
-local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local channel, publish, tickets = ARGV[5], ARGV[6], ARGV[7]
-local client, isLast, waitedMs, since, aliveMs =
-  ARGV[8], ARGV[9] == '1', tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
-local limit = tonumber(ARGV[13])
+local notAfterUs, channel, publish, tickets = tonumber(ARGV[3]), ARGV[5], ARGV[6], ARGV[7]
+local call = {
+  owner = ARGV[1], leaseMs = ARGV[2], counterMs = ARGV[4], client = ARGV[8], isLast = ARGV[9] == '1',
+  waitedMs = tonumber(ARGV[10]), since = ARGV[11], aliveMs = tonumber(ARGV[12]),
+  behindPermits = tonumber(ARGV[13] or 0), behindWaitedMs = tonumber(ARGV[14] or 0), limit = tonumber(ARGV[15]),
+}
 
 -- include: parts/server-time.lua
 
@@ -69,8 +76,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/replica.lua
 
--- If the client of the call waits, the answer `held` lists the owners of at most this many permits.
-local TOLD = 4
+-- include: parts/acquire-leased-permits.lua
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
@@ -84,81 +90,21 @@ local lastToken = redis.call('GET', keys.counter)
 if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
-local permits, sinceUs = permitsOf(owner), sinceOf(since, waitedMs)
 local expired = giveBackExpired(keys)
 available = available + expired
-local isMore = expired > 0
-
--- Informs Redisson's clients if more permits are available than before. Wakes the next client if enough permits are
--- available for it. Never wakes the client `but`.
-local function tell(but)
-  if isMore then
-    tellOthers(publish, channel, available)
-  end
-  tellNext(keys, publish, tickets, available, but)
-end
-
-local taken = redis.call('ZCARD', keys.timeouts)
-if limit and not isSet then
-  available, isSet, isMore = limit - taken, true, true
+local isMore, taken = expired > 0, redis.call('ZCARD', keys.timeouts)
+if call.limit and not isSet then
+  available, isSet, isMore = call.limit - taken, true, true
   redis.call('SET', keys.pool, available)
   noteKind(keys.kind, 'permits')
 end
-local isRepeat = taken > 0 and takenBy(keys, owner) > 0
-if not isRepeat then
-  if isSet and available + taken > 0 and permits > available + taken then
-    local refusal = refusalOfReplica(keys.alive)
-    if refusal then
-      return refusal
-    end
-    if client ~= '' then
-      wentOn(keys, client, isLast, aliveMs)
-    end
-    tell(not isLast and client)
-    return { 'too-many', available, taken }
-  end
-  if not isNext(keys, client, sinceUs) or permits > available then
-    local refusal = client == '' and refusalOfReplica(keys.alive)
-    if refusal then
-      return refusal
-    end
-    if client ~= '' then
-      waits(keys, client, sinceUs, permits, aliveMs)
-    end
-    local first, _, _, untilMs = firstOf(keys)
-    local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
-    local endMs = tonumber(found[2] or FOREVER)
-    -- A client that is not next asks again when the place of the next client ends, because the next client may be gone.
-    if first and first ~= client then
-      endMs = untilMs + 1
-    end
-    -- The next client may have missed its message, so it is woken again.
-    tell(client)
-    local ttlMs = endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1
-    local since, holders = '', {}
-    if client ~= '' then
-      since, holders = string.format('%.0f', sinceUs), holdersOf(keys, found)
-    end
-    return { 'held', ttlMs, since, isSet and 1 or 0, available, taken, serverTimeText(), holders }
-  end
+local answer, left, but = acquireLeased(keys, call, lastToken, available, taken, isSet)
+if not left then
+  return answer
 end
-
-local inAll = available + taken
-local token = nextToken(lastToken, serverTimeUs(), 0)
-setCounter(keys.counter, token, counterMs, leaseMs)
-take(keys, owner, nowInMs() + leaseMs, isRepeat)
-if not isRepeat then
-  available = redis.call('DECRBY', keys.pool, permits)
-  addHolder(keys, owner, leaseMs, taken + permits)
-  keepKind(keys.kind)
-  -- If the semaphore has an expiry, its taken permits get the same expiry.
-  local ttlMs = redis.call('PTTL', keys.pool)
-  if ttlMs > 0 then
-    redis.call('PEXPIRE', keys.timeouts, ttlMs)
-  end
+if isMore then
+  tellOthers(publish, channel, left)
 end
-if client ~= '' then
-  wentOn(keys, client, isLast, aliveMs)
-end
-tell(not isLast and client)
-return { 'granted', token, limit and inAll ~= limit and inAll or '' }
+-- The next client may have missed its message, so it is woken again.
+tellNext(keys, publish, tickets, left, but)
+return answer

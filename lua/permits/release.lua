@@ -35,28 +35,24 @@ local owner, channel, publish, tickets, client = ARGV[1], ARGV[2], ARGV[3], ARGV
 
 -- include: parts/permits.lua
 
+-- include: parts/release-leased-permits.lua
+
 local available, refusal = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
   return refusal
 end
-local expired = giveBackExpired(keys)
-local freed = 0
-if owner ~= '' then
-  eachOf(owner, function(ids)
-    freed = freed + redis.call('ZREM', keys.timeouts, unpack(ids))
-  end)
-  local _, head = headOf(owner)
-  redis.pcall('HDEL', keys.holders, head)
-end
-available = available + expired
-if freed > 0 then
-  available = redis.call('INCRBY', keys.pool, freed)
+local wasTaken, isMore
+if owner == '' then
+  local expired = giveBackExpired(keys)
+  available, isMore = available + expired, expired > 0
+else
+  available, wasTaken, isMore = releaseLeased(keys, owner, available)
 end
 if client ~= '' then
   waitsNoMore(keys, client)
 end
-if expired + freed > 0 then
+if isMore then
   tellOthers(publish, channel, available)
 end
 tellNext(keys, publish, tickets, available)
-return { owner ~= '' and freed == permitsOf(owner) and 'freed' or 'gone' }
+return { wasTaken and 'freed' or 'gone' }

@@ -21,19 +21,28 @@
   ARGV[8]   tickets     the channel that wakes the next client
   ARGV[9]   publish     PUBLISH or SPUBLISH
   ARGV[10]  keptMs      how long the number of taken permits is stored, in milliseconds
+  ARGV[11]  behindPermits=0   how many permits the next waiting call of the client wants; 0 if no other call waits
+  ARGV[12]  behindWaitedMs=0  how long this next call has waited, in milliseconds
 
   Returns
     { 'granted' }                  the owner has its permits
+    { 'granted-and-waits', ttlMs >= -1, since: digits, isFirst: 1 or 0,
+      available: number >= -9007199254740991 }  the owner has its permits, and the next call of the client now has the
+                             place of the client. It asks again after ttlMs, or when it is woken. `isFirst` is 1
+                             if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }  the owner
                              cannot have the permits now. After ttlMs the client that is next may be gone, so ask again
                              then; -1 means that no time is known. `since` is when the client began
                              to wait
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
-local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
-local owner, notAfterUs, client, last = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
-local waitingMs, since, waitedMs = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
-local tickets, publish, keptMs = ARGV[8], ARGV[9], ARGV[10]
+local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
+local call = {
+  taking = KEYS[5], owner = ARGV[1], notAfterUs = tonumber(ARGV[2]), client = ARGV[3], isLast = ARGV[4] == '1',
+  aliveMs = tonumber(ARGV[5]), since = ARGV[6], waitedMs = tonumber(ARGV[7]), keptMs = ARGV[10],
+  behindPermits = tonumber(ARGV[11] or 0), behindWaitedMs = tonumber(ARGV[12] or 0),
+}
+local tickets, publish = ARGV[8], ARGV[9]
 
 -- include: parts/server-time.lua
 
@@ -49,7 +58,8 @@ local tickets, publish, keptMs = ARGV[8], ARGV[9], ARGV[10]
 
 -- include: parts/replica.lua
 
-local permits = tonumber(string.match(owner, '%d+$'))
+-- include: parts/acquire-plain-permits.lua
+
 local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
   return isSet
@@ -58,38 +68,10 @@ if not isSet then
   -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
   redis.call('ZREM', keys.queue, '')
 end
-local taken = redis.call('GET', keys.request)
+local taken = redis.call('GET', call.taking)
 forget(unpack(KEYS, 6))
-if taken == 'returned' then
-  return { 'held', -1, '', isSet and 1 or 0, available }
-elseif taken then
-  redis.call('PEXPIRE', keys.request, keptMs)
-  return { 'granted' }
-elseif isLate(notAfterUs) then
-  return { 'late', serverTimeText() }
+local answer, left, isTold, but = acquirePlain(keys, call, taken, available, isSet)
+if isTold then
+  tellNext(keys, publish, tickets, left, but)
 end
-
-local sinceUs = sinceOf(since, waitedMs)
-local wasFirst = client ~= '' and firstOf(keys) == client
-if available >= permits and isNext(keys, client, sinceUs) then
-  redis.call('DECRBY', keys.semaphore, permits)
-  redis.call('SET', keys.request, permits, 'PX', keptMs)
-  keepKind(keys.kind)
-  if client ~= '' then
-    wentOn(keys, client, last, waitingMs)
-  end
-  tellNext(keys, publish, tickets, available - permits, not last and client)
-  return { 'granted' }
-end
-if client == '' then
-  return refusalOfReplica(keys.alive) or { 'held', -1, '', isSet and 1 or 0, available }
-end
-waits(keys, client, sinceUs, permits, waitingMs)
-local first, _, _, untilMs = firstOf(keys)
--- This client was first, with the time of an earlier waiter of the same client. With the later time of the new waiter,
--- another client is first, and the script wakes that client.
-if wasFirst and first ~= client then
-  tellNext(keys, publish, tickets, available)
-end
-local ttlMs = first ~= client and math.max(math.ceil(untilMs + 1 - serverTimeUs() / 1000), 0) or -1
-return { 'held', ttlMs, string.format('%.0f', sinceUs), isSet and 1 or 0, available }
+return answer

@@ -1,3 +1,4 @@
+const HAND_OVER = 'test/semaphore/hand-over.test.ts'
 const SCRIPTS = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const FAULTS = 'test/semaphore/semaphore-faults.test.ts'
 const SEMAPHORE = 'test/semaphore/semaphore.test.ts'
@@ -8,9 +9,9 @@ export const semaphore = [
   {
     id: 'taken-twice',
     mistake: 'A repeated acquisition takes permits again.',
-    file: 'lua/semaphore/acquire.lua',
+    file: 'lua/parts/acquire-plain-permits.lua',
     search:
-      "elseif taken then\n  redis.call('PEXPIRE', keys.request, keptMs)\n  return { 'granted' }\n",
+      "  elseif taken then\n    redis.call('PEXPIRE', call.taking, call.keptMs)\n    return { 'granted' }, available\n",
     replace: '',
     test: SCRIPTS,
     name: 'a repeated acquisition gets its permits once',
@@ -19,7 +20,7 @@ export const semaphore = [
     id: 'taken-after-it-was-given-back',
     mistake:
       'A request that comes after its caller has given up takes permits that no client gives back.',
-    file: 'lua/semaphore/acquire.lua',
+    file: 'lua/parts/acquire-plain-permits.lua',
     search: "if taken == 'returned' then",
     replace: 'if false then',
     test: SCRIPTS,
@@ -29,7 +30,7 @@ export const semaphore = [
     id: 'permits-out-of-turn',
     mistake:
       'The caller that asks first takes the available permits, even if others have waited for longer.',
-    file: 'lua/semaphore/acquire.lua',
+    file: 'lua/parts/acquire-plain-permits.lua',
     search: 'if available >= permits and isNext(keys, client, sinceUs) then',
     replace: 'if available >= permits then',
     test: SEMAPHORE,
@@ -39,9 +40,9 @@ export const semaphore = [
     id: 'chain-of-permits-broken',
     mistake:
       'A waiter that was woken takes its permits, and does not wake the next waiter for the rest.',
-    file: 'lua/semaphore/acquire.lua',
-    search: '  tellNext(keys, publish, tickets, available - permits, not last and client)\n',
-    replace: '',
+    file: 'lua/parts/acquire-plain-permits.lua',
+    search: 'left, true, but\n    end\n    local',
+    replace: 'left, false, but\n    end\n    local',
     test: SCRIPTS,
     name: 'each served waiter wakes the next waiter, as long as enough permits are free',
   },
@@ -112,8 +113,8 @@ export const semaphore = [
     id: 'answered-names-kept',
     mistake: 'Redis remembers each acquisition until the end of its time.',
     file: 'src/servers/redis/semaphore/semaphore-commands.ts',
-    search: 'if (this.#undecided.delete(owner)) this.#acknowledge(owner)',
-    replace: 'this.#undecided.delete(owner)',
+    search: 'if (this.#host.undecided.delete(owner)) this.#acknowledge(owner)',
+    replace: 'this.#host.undecided.delete(owner)',
     test: SEMAPHORE,
     name: 'the records of requests in Redis stay few, have an expiry, and are deleted soon',
   },
@@ -161,5 +162,52 @@ export const semaphore = [
     replace: "} else if (kind === 'closed' && isWrongType(failure)) {",
     test: 'test/semaphore/one-name-one-kind.test.ts',
     name: 'the error of a lock says which key has its name:',
+  },
+  {
+    id: 'permits-not-handed-over',
+    mistake: 'A release and the attempt of the next waiter of the client are two requests.',
+    file: 'src/locks/semaphore/permit-verbs.ts',
+    search: 'const isTurnOver = this.#turn.isUsedUp',
+    replace: 'const isTurnOver = this.#turn.isUsedUp || callMs > 0',
+    test: HAND_OVER,
+    name: 'a hand-over between calls of one client needs one script',
+  },
+  {
+    id: 'next-waiter-asks-in-vain',
+    mistake:
+      'The next waiter of a client sends a request, although the last grant gave the place to it.',
+    file: 'src/locks/semaphore/client-place.ts',
+    search: 'if (given.sent.hints !== this.hints) return undefined',
+    replace: 'if (given.sent.hints <= this.hints) return undefined',
+    test: HAND_OVER,
+    name: 'if other clients wait, a hand-over needs two scripts',
+  },
+  {
+    id: 'message-before-the-answer-missed',
+    mistake: 'The next waiter of a client does not ask, although a message came before the answer.',
+    file: 'src/locks/semaphore/client-place.ts',
+    search: '    if (given.sent.hints !== this.hints) return undefined\n',
+    replace: '',
+    test: HAND_OVER,
+    name: 'a message before the answer wakes the waiter that the answer gives the place to',
+  },
+  {
+    id: 'redisson-has-no-chance',
+    mistake: 'A client hands its permits over for ever, and clients of Redisson get none.',
+    file: 'src/locks/semaphore/permit-verbs.ts',
+    search: 'const isTurnOver = this.#turn.isUsedUp',
+    replace: 'const isTurnOver = false',
+    test: HAND_OVER,
+    name: 'a client of Redisson has a chance after a limited number of hand-overs',
+  },
+  {
+    id: 'doubtful-hand-over-forgotten',
+    mistake:
+      'The server forgets a grant, although an earlier hand-over to the same owner may still arrive.',
+    file: 'src/servers/redis/semaphore/semaphore-commands.ts',
+    search: "if (failure.kind === 'unknown') this.#host.doubtfulOwners.add(owner)",
+    replace: 'void failure.kind',
+    test: HAND_OVER,
+    name: 'a hand-over that arrives after its repeats changes nothing',
   },
 ]

@@ -49,6 +49,12 @@ export class WakeEvent {
     this.#timer = this.#clock.after(Math.min(ms, LONGEST_TIMER_MS), () => this.#wake())
   }
 
+  /** Ends the wait without a call of `woken`. */
+  cancel(): void {
+    this.#clock.clear(this.#timer)
+    this.#awaitedBy = undefined
+  }
+
   /** Resolves at the next wake-up, or after `ms` milliseconds. After `set()`, resolves at once. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {

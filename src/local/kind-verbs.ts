@@ -21,6 +21,12 @@ export interface KindVerbs
   stopWaiting?(): void
 }
 
+/** The members of a waiter that the requests of a kind use. */
+interface WaiterForVerbs {
+  readonly request: { readonly kind: HoldKind }
+  readonly waitedMs: number
+}
+
 /** The members of a local lock that the requests of a kind use. */
 export interface LockForVerbs {
   /** The name that was given to `getLock`. */
@@ -33,9 +39,9 @@ export interface LockForVerbs {
    * request.
    */
   readonly waiters: {
-    readonly first:
-      | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
-      | undefined
+    readonly first: WaiterForVerbs | undefined
+    /** The waiter behind `first`. */
+    readonly second: WaiterForVerbs | undefined
     /** The first waiter of the kinds with `waitsAside`. */
     readonly firstAside: object | undefined
   }

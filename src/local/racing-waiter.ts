@@ -3,14 +3,14 @@ import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import type { Confirm } from '../servers/durability.ts'
-import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { type AcquireRequest, type Asker, Waiter } from '../waiting/waiter.ts'
 import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import { kindOf, renewalOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
-import { reenter } from './reenter.ts'
+import { reenter, startOthers } from './reenter.ts'
 import { releaseOne } from './release.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
@@ -47,17 +47,7 @@ export abstract class LocalWaiter extends Waiter {
     // A listener may have released the hold.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queuedWaiters?.wake(request.owner)
-    const { isShared, isCounted, waitsAside } = request.kind
-    if (isShared && !isCounted && !waitsAside) {
-      for (const other of waiters.sharedAtFront()) {
-        if (other.contending) other.wakeEvent.set()
-        else other.contend()
-      }
-    }
-    for (const other of waiters.queuedWith(this)) {
-      if (other.contending) other.wakeEvent.set()
-      else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
-    }
+    startOthers(lock, hold, this)
   }
 
   /** Rejects after an unexpected error, and emits it. Otherwise the caller and `close()` would wait forever. */
@@ -155,14 +145,26 @@ export class RacingWaiter extends LocalWaiter {
     return this.lock.excludes(this.request) ? Infinity : 0
   }
 
+  /** Sends the next request as a part of another request. Does nothing if the waiter is awake. */
+  askWith(asker: Asker, callMs: number): void {
+    const { wakeEvent, waitsHere, settled, retryBudget } = this
+    if (!wakeEvent.isAwaited || waitsHere || settled || retryBudget.isUsedUp) return
+    wakeEvent.cancel()
+    this.#send(asker, callMs)
+  }
+
   #sendRequest(): void {
     const { lock, request, retryBudget } = this
-    if (retryBudget.isUsedUp) {
-      this.reject(retryBudget.error('not acquired'))
-      this.#cleanUp()
+    if (!retryBudget.isUsedUp) {
+      this.#send(request.together ?? lock.remoteOf(request), callMsFor(this))
       return
     }
-    const callMs = callMsFor(this)
+    this.reject(retryBudget.error('not acquired'))
+    this.#cleanUp()
+  }
+
+  #send(asker: Asker, callMs: number): void {
+    const { lock, request } = this
     const waits = !this.asksOnce
     const attempt = {
       owner: ownerIdOf(this),
@@ -175,10 +177,9 @@ export class RacingWaiter extends LocalWaiter {
       isLast: lock.waiters.isLastOfKind(this),
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true
-    const { together = lock.remoteOf(request) } = request
     const handle = (asked: RequestOutcome<AcquireAnswer>) => this.#handleAnswer(asked)
     const then = whenConfirmed(lock, this, this.confirm, handle)
-    together.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
+    asker.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }
 
   #handleAnswer({ grant, sentAt, pauseMs }: RequestOutcome<AcquireAnswer>): void {

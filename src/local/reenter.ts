@@ -82,3 +82,22 @@ function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.tasks.run(releaseOne(lock, hold, 0))
   lock.tasks.finished()
 }
+
+/**
+ * Called when the waiter has acquired the lock. Starts or wakes waiters that may hold the lock
+ * together with it: shared waiters, and waiters of the same owner.
+ */
+export function startOthers(lock: LocalLock, hold: Hold, waiter: Waiter): void {
+  const { waiters, holds } = lock
+  const { owner, kind } = waiter.request
+  if (kind.isShared && !kind.isCounted && !kind.waitsAside) {
+    for (const other of waiters.sharedAtFront()) {
+      if (other.contending) other.wakeEvent.set()
+      else other.contend()
+    }
+  }
+  for (const other of waiters.queuedWith(waiter)) {
+    if (other.contending) other.wakeEvent.set()
+    else if (holds.of(owner, other.request.kind) === hold) reenter(lock, hold, other)
+  }
+}

@@ -130,7 +130,9 @@ export class FreeRequest extends ReleaseRequest {
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
     this.#observation.ended(wasHeld ? 'freed' : 'gone')
-    lock.checkAgain(freed?.following, this.#releasedAt)
+    // A message wakes the next client that waits for permits, even if it is this client.
+    if (hold.kind.isCounted && lock.listensForReleases) lock.advance()
+    else lock.checkAgain(freed?.following, this.#releasedAt)
     this.finish(wasHeld)
   }
 

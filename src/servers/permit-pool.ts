@@ -20,6 +20,17 @@ export interface RemotePool {
    */
   giveBack(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /**
+   * Does what `giveBack` does, and then acquires permits for a waiter of this client, in one request.
+   * The waiter gets the permits only if its client is next. Undefined for plain permits, whose
+   * releases name no owner.
+   */
+  handOver?(
+    ending: LoweredHold,
+    attempt: PermitAttempt,
+    released: Reply<Released>,
+    acquired: Reply<PermitAnswer>,
+  ): void
+  /**
    * Removes the client's place in the queue of waiting clients. If the request is lost, the place
    * expires by itself.
    *
@@ -54,6 +65,18 @@ export interface PermitAttempt extends Attempt {
    * no number.
    */
   readonly limit?: number | undefined
+  /**
+   * The next waiting call of the client. A grant gives the client's place to this call. Undefined if
+   * no other call waits.
+   */
+  readonly behind?: WaitingCall | undefined
+}
+
+/** A call that waits for permits. */
+interface WaitingCall {
+  readonly permits: number
+  /** When the call began to wait, in ms on the client's monotonic clock. */
+  readonly beganAt: number
 }
 
 /**
@@ -75,9 +98,21 @@ interface PermitsGranted extends Granted {
    * The total number of permits on the server. Set only if it differs from the attempt's `limit`.
    */
   readonly inAll?: number
+  /**
+   * The place that the attempt's `behind` got. Undefined if there is no such call, or if this call
+   * should send its request at once.
+   */
+  readonly behind?: PlaceBehind
 }
 
-interface PermitsHeld extends Held {
+/** The place of a call in the queue, from the grant of an earlier call of the same client. */
+export interface PlaceBehind extends Pick<PermitsHeld, 'ttlMs' | 'seen'> {
+  readonly waitId: string
+  /** True if no other client is before this client in the queue. */
+  readonly isFirst: boolean
+}
+
+export interface PermitsHeld extends Held {
   readonly seen: PermitsSeen
 }
 

@@ -11,6 +11,20 @@ export interface Reply<A> {
 /** For a request whose outcome changes nothing for the client. */
 export const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
 
+/** Returns the reply to one request that does two things. Each thing has its own part of the answer. */
+export function bothReplies<A, B>(first: Reply<A>, second: Reply<B>): Reply<readonly [A, B]> {
+  return {
+    answered: ([one, other]) => {
+      first.answered(one)
+      second.answered(other)
+    },
+    failed: (failure) => {
+      first.failed(failure)
+      second.failed(failure)
+    },
+  }
+}
+
 /** Returns a promise for the outcome of one request. */
 export function promised<A>(send: (reply: Reply<A>) => void): Promise<A> {
   return new Promise((resolve, reject) => {

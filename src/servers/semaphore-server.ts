@@ -1,5 +1,6 @@
 import type { SemaphoreFacts } from './answers.ts'
-import type { RemotePool } from './permit-pool.ts'
+import type { PermitAnswer, PermitAttempt, RemotePool } from './permit-pool.ts'
+import type { Reply } from './reply.ts'
 import type { ServerKind } from './server-kind.ts'
 
 /**
@@ -26,6 +27,18 @@ export interface RemoteSemaphore extends RemotePool {
    * @returns false if `ifExists` is true and the semaphore does not exist
    */
   add(change: Addition, callMs: number): Promise<boolean>
+  /**
+   * Does what `add` does, and then acquires permits for a waiter of this client, in one request. The
+   * waiter gets the permits only if its client is next.
+   *
+   * @param attempt its `callMs` is the time limit of the request
+   * @param acquired receives the answer to the attempt
+   */
+  addAndAcquire(
+    change: Addition,
+    attempt: PermitAttempt,
+    acquired: Reply<PermitAnswer>,
+  ): Promise<boolean>
   /** Repeats an addition with an unknown outcome in the background. */
   addLater(change: Addition): void
   /** @returns the number that {@link SemaphoreChange} describes */

@@ -69,6 +69,11 @@ export class WaitQueue {
     return this.#queue.first
   }
 
+  /** The waiter behind the first waiter of the queue. */
+  get second(): Waiter | undefined {
+    return this.#queue.first?.after
+  }
+
   /** The first waiter of the kinds with `waitsAside`. */
   get firstAside(): Waiter | undefined {
     return this.#more?.aside.first

@@ -17,7 +17,11 @@ const DAY_MS = 86_400_000
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
 
 const TOLD = { channel: 'c', publish: 'PUBLISH', tickets: 't' }
-const OTHERS = { semaphore: NUMBER, request: 'holdfast_request:{it}:r' }
+const OTHERS = {
+  semaphore: NUMBER,
+  request: 'holdfast_request:{it}:r',
+  taking: 'holdfast_request:{it}:t',
+}
 
 /** Each script of one kind, with arguments by which it does something. */
 type Calls = Record<string, (more?: Arguments) => Promise<unknown>>
@@ -27,7 +31,10 @@ const call = (script: Script, given: Arguments) => (more: Arguments) => {
   return run({ ...script, keys }, { ...TOLD, notAfterUs: NEVER, ...given, ...more }, OTHERS)
 }
 
-const waiting = { client: '', last: 1, waitedMs: 0, since: '' }
+const waiting = {
+  ...{ client: '', last: 1, waitedMs: 0, since: '' },
+  ...{ behindPermits: 0, behindWaitedMs: 0 },
+}
 const once = { askedUs: 0, untilUs: 0 }
 
 const latch = {
@@ -50,6 +57,10 @@ const permits = {
     ...waiting,
   }),
   release: call(scripts.releasePermits, { owner: 'c:1:1', client: '' }),
+  'hand over': call(scripts.handOverPermits, {
+    ...{ from: 'c:2:1', owner: 'c:3:1', leaseMs: 10_000, counterMs: COUNTER_MS, aliveMs: 3_000 },
+    ...{ ...waiting, client: 'c' },
+  }),
   'release ids': call(scripts.releasePermitIds, { keptMs: 5_000, ids: '0'.repeat(32) }),
   inspect: call(scripts.inspectPermits, { most: 10 }),
   drain: change('drain'),
@@ -70,6 +81,10 @@ const semaphore = {
   }),
   'give back': call(scripts.giveBackSemaphore, { client: '', keptMs: 0 }),
   release: call(scripts.releaseSemaphore, { permits: 1, ifExists: '', keptMs: 5_000 }),
+  'hand over': call(scripts.handOverSemaphore, {
+    ...{ permits: 1, ifExists: '', owner: 'c:3:1', waitingMs: 3_000, keptMs: 5_000 },
+    ...{ ...waiting, client: 'c' },
+  }),
   leave: call(scripts.leaveSemaphore, { client: 'c' }),
   inspect: call(scripts.inspectSemaphore, { most: 10 }),
   drain: alter('drain'),
@@ -126,6 +141,7 @@ test.each([
   ['semaphore', 'set'],
   ['semaphore', 'add'],
   ['semaphore', 'release'],
+  ['semaphore', 'hand over'],
 ] as const)(
   'a request that sets the number notes the kind, with an expiry: %s by %s',
   async (kind, name) => {

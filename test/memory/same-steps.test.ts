@@ -270,6 +270,34 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       await eventually(() => told.times === 1)
       expect(await acquire('c:101:1', { waitId: '980' })).toMatchObject({ kind: 'granted' })
     })
+
+    test('a hand-over gives the permit to the first waiter of the client, or wakes a client that waits longer', async () => {
+      const told = await listen('c')
+      await change('set', 1)
+      await acquire('b:101:1')
+      await acquire('b:102:1', { waitId: '970' })
+      const handOver = (id: string, owner: string, given: object) => {
+        const attempt = { ...terms, beganAt: 0, waitId: '', ...given, owner, permits: 1 }
+        const addition = { id, permits: 1, ifExists: true }
+        let added: Promise<boolean> | undefined
+        const acquired = ask<PermitAnswer>((reply) => {
+          added = semaphoreOf(owner).addAndAcquire(addition, attempt, reply)
+        })
+        return Promise.all([added, acquired])
+      }
+      const behind = { permits: 1, beganAt: systemClock.monotonic() }
+      const first = { waitId: '970', isLast: false, behind }
+      const [added, answer] = await handOver('b:1', 'b:102:1', first)
+      expect(added).toBe(true)
+      expect(answer).toMatchObject({ kind: 'granted', behind: { isFirst: true } })
+      expect(await available()).toBe(0)
+      await acquire('c:101:1', { waitId: '980' })
+      expect(told.times).toBe(0)
+      const second = await handOver('b:2', 'b:103:1', { waitId: '990' })
+      expect(second).toMatchObject([true, { kind: 'held' }])
+      await eventually(() => told.times === 1)
+      expect(await acquire('c:101:1', { waitId: '980' })).toMatchObject({ kind: 'granted' })
+    })
   })
 
   describe('a semaphore with leases', () => {

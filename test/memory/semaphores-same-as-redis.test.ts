@@ -1,9 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Released } from '../../src/servers/answers.ts'
 import { FAIR } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
-import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
+import type { PermitAnswer, PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
 import type { PermitServer } from '../../src/servers/permit-server.ts'
 import { PERMITS } from '../../src/servers/permit-server.ts'
 import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
@@ -246,12 +247,33 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
   const poolOf = (stage: Stage): RemotePool & Looked =>
     isPermit ? stage.pool(client) : stage.semaphore(client)
-  const acquire = (stage: Stage) => {
-    const waitId = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
-    const beganAt = performance.now() - waitedMs
-    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, waitId, limit }, reply))
-  }
+  const behind = random.of([undefined, { permits: 1 + random.below(3), waitedMs }])
+  const attemptAt = (stage: Stage): PermitAttempt => ({
+    ...attempt,
+    beganAt: performance.now() - waitedMs,
+    waitId: sinceAt === undefined ? '' : stage.sinceAt(sinceAt),
+    limit,
+    behind: attempt.isLast
+      ? undefined
+      : behind && { ...behind, beganAt: performance.now() - behind.waitedMs },
+  })
+  const acquire = (stage: Stage) => ask((reply) => poolOf(stage).acquire(attemptAt(stage), reply))
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
+  const from = { ...ending, owner: `${CLIENTS[client]}:${1 + random.below(2)}:${permits}` }
+  /** Two answers to one request. */
+  const handOver = (stage: Stage) => {
+    const to = { ...attemptAt(stage), waits: true }
+    let released: Promise<unknown> = Promise.resolve()
+    const acquired = ask<PermitAnswer>((reply) => {
+      if (isPermit) {
+        released = ask<Released>((one) => stage.pool(client).handOver?.(from, to, one, reply))
+      } else {
+        const change = { id: request, permits, ifExists: flag }
+        released = stage.semaphore(client).addAndAcquire(change, to, reply)
+      }
+    })
+    return Promise.all([released, acquired])
+  }
   const release = (stage: Stage) => ask((reply) => poolOf(stage).giveBack(ending, isLast, reply))
   const change = (stage: Stage) => {
     const by = count - (what === 'add' && how === 'add' ? 2 : 0)
@@ -282,6 +304,9 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     'acquire again': again(acquire),
     release,
     'release again': again(release),
+    'hand over': handOver,
+    'hand over ': handOver,
+    'hand over again': again(handOver),
     change,
     'change again': again(change),
     ...(isPermit

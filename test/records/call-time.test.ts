@@ -25,7 +25,7 @@ import { answerInTime } from '../../src/servers/records/answer-in-time.ts'
 import { RECORD_KINDS } from '../../src/servers/records/kinds/all.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
-import { promised } from '../../src/servers/reply.ts'
+import { NO_REPLY, promised } from '../../src/servers/reply.ts'
 import { SEMAPHORE } from '../../src/servers/semaphore-server.ts'
 import {
   DistantStore,
@@ -228,6 +228,7 @@ test('each request of each kind has the time limit that its caller gives', async
     () => readWrite.renew(leases, 1_000, callMs),
     () => promised<PermitAnswer>((reply) => pool.acquire(attempt, reply)),
     () => promised<Released>((reply) => pool.giveBack(common, true, reply)),
+    () => promised<Released>((reply) => pool.handOver?.(common, attempt, reply, NO_REPLY)),
     () => pool.change({ how: 'set', permits: 1, ...again }, callMs),
     () => pool.releaseIds([], again, callMs),
     () => pool.inspect(1, callMs),
@@ -235,6 +236,7 @@ test('each request of each kind has the time limit that its caller gives', async
     () => promised<PermitAnswer>((reply) => semaphore.acquire(attempt, reply)),
     () => promised<Released>((reply) => semaphore.giveBack(common, true, reply)),
     () => semaphore.add({ id: 'c:6', permits: 1, ifExists: false }, callMs),
+    () => semaphore.addAndAcquire({ id: 'c:7', permits: 1, ifExists: false }, attempt, NO_REPLY),
     () => semaphore.change(change, callMs),
     () => semaphore.inspect(1, callMs),
     () => latch.trySetCount(1, once, callMs),

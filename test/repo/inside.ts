@@ -120,6 +120,8 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'security/fuzz/replies.ts': 'property',
   'security/secrets.test.ts': 'tools',
   'semaphore/answered-names.test.ts': 'server',
+  'semaphore/hand-over.test.ts': 'spy',
+  'semaphore/lua/hand-over.test.ts': 'script',
   'semaphore/lua/permit-holders.test.ts': 'script',
   'semaphore/lua/semaphore-scripts.test.ts': 'script',
   'semaphore/permits.test.ts': 'spy',

@@ -5,7 +5,7 @@ import type { PermitsSeen, RemotePool } from '../../servers/permit-pool.ts'
 import type { Renewal } from '../../servers/renewal.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import type { Watching } from './permit-sights.ts'
-import { PermitVerbs } from './permit-verbs.ts'
+import { PermitVerbs, type SendTogether } from './permit-verbs.ts'
 import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
@@ -83,6 +83,15 @@ export class PermitKinds {
     }
     if (this.#kinds.size < MOST_KEPT) this.#kinds.set(key, kind)
     return kind
+  }
+
+  /**
+   * Called when a call of this client releases permits. See `PermitVerbs.handOver`.
+   *
+   * @returns undefined if the caller must send the release alone
+   */
+  handOver<T>(lock: LocalLock, callMs: number, send: SendTogether<T>): T | undefined {
+    return this.#verbs.get(lock)?.handOver(callMs, send)
   }
 
   #verbsOf(lock: Parameters<NonNullable<LockKind['newVerbs']>>[0]): PermitVerbs {

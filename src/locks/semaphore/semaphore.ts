@@ -245,6 +245,6 @@ export class HoldfastSemaphore {
   }
 
   get #here() {
-    return { name: this.name, remote: this.#remote }
+    return { name: this.name, rawName: this.#rawName, remote: this.#remote }
   }
 }

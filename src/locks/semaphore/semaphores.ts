@@ -19,6 +19,7 @@ import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
 interface NamedSemaphore {
   readonly name: string
+  readonly rawName: string
   readonly remote: RemoteSemaphore
 }
 
@@ -137,8 +138,9 @@ export class Semaphores {
     return { id: this.locks.newOwner().newOwnerId(), permits, ifExists }
   }
 
-  async #add({ name, remote }: NamedSemaphore, change: Addition): Promise<boolean> {
+  async #add(semaphore: NamedSemaphore, change: Addition): Promise<boolean> {
     const { locks } = this
+    const { name, remote } = semaphore
     locks.assertOpen(name)
     const words = outcomeWords(permitsWere(change.permits), 'released', locks.limits.words)
     let said = `${permitsWere(change.permits)} not released`
@@ -149,7 +151,8 @@ export class Semaphores {
       return `${said}; the client retries in the background (the release counts once), so do not release again`
     }
     try {
-      return await locks.request(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)
+      const send = (callMs: number) => this.#send(semaphore, change, callMs)
+      return await locks.request(name, failed, send, OF_SEMAPHORE)
     } catch (error) {
       if (error instanceof ClosedError) {
         throw new ClosedError(`Semaphore "${name}": ${said}: the client was closed.`, name)
@@ -157,6 +160,17 @@ export class Semaphores {
       if (maySucceed(error)) remote.addLater(change)
       throw error
     }
+  }
+
+  /** Adds the permits. If a call of this client is next, also acquires its permits in the same request. */
+  #send({ rawName, remote }: NamedSemaphore, change: Addition, callMs: number): Promise<boolean> {
+    const lock = this.#closed ? undefined : this.locks.find(rawName)
+    const both =
+      lock &&
+      this.kinds.handOver(lock, callMs, (attempt, acquired) =>
+        remote.addAndAcquire(change, attempt, acquired),
+      )
+    return both ?? remote.add(change, callMs)
   }
 }
 

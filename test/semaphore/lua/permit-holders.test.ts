@@ -30,6 +30,7 @@ const acquire = (owner: string, args: Arguments = {}) =>
     ...told,
     ...{ owner, leaseMs: 10_000, notAfterUs: NEVER, counterMs: COUNTER_MS },
     ...{ client: '', last: 1, waitedMs: 0, since: '', aliveMs: 3_000 },
+    ...{ behindPermits: 0, behindWaitedMs: 0 },
     ...args,
   }) as Promise<Answer>
 

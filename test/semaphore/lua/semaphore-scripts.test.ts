@@ -38,6 +38,8 @@ function run(
     tickets: TICKETS,
     keptMs: KEPT_MS,
     waitingMs: 9_000,
+    behindPermits: 0,
+    behindWaitedMs: 0,
   }
   const keys = [SEMAPHORE, QUEUE, ALIVE, KIND, ...(id === null ? [] : [requestOf(id)]), ...answered]
   const args = script.args.map((name) => {

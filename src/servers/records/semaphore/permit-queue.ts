@@ -75,6 +75,21 @@ export function enterQueue(
   queue.endsAt = now + 2 * WAITING_MS
 }
 
+/**
+ * Returns whether a client with a place is next. Also returns how long it may wait before it asks
+ * again, in milliseconds. If another client is next, this is the time until that client's place
+ * expires.
+ */
+export function standing(
+  queue: PermitQueue,
+  client: string,
+  now: number,
+): { ttlMs: number; isFirst: boolean } {
+  const first = firstPlace(queue, now)
+  if (first === undefined || first.client === client) return { ttlMs: Infinity, isFirst: true }
+  return { ttlMs: Math.max(0, Math.ceil(first.untilMs + 1 - now)), isFirst: false }
+}
+
 export function removePlace(queue: PermitQueue, client: string): void {
   delete queue.places[client]
 }

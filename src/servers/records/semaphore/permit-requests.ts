@@ -2,7 +2,7 @@ import type { LeaseToRenew, Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
 import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import { permitsId } from '../../owner-id.ts'
-import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
+import type { PermitAnswer, PermitAttempt } from '../../permit-pool.ts'
 import type {
   PermitChange,
   PermitFacts,
@@ -11,14 +11,22 @@ import type {
   RemotePermits,
 } from '../../permit-server.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
-import { NO_REPLY, type Reply, replyWith } from '../../reply.ts'
+import { bothReplies, NO_REPLY, type Reply, replyWith } from '../../reply.ts'
 import { type LoweredHold, wholeRelease } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
 import type { RecordClient, RecordKind } from '../record-kind.ts'
 import { oneGroup, renewRecords } from '../renew-records.ts'
+import { waitGiven } from './go-on.ts'
 import { permitFacts } from './permit-facts.ts'
-import { acquireLeased, changeLeased, giveBackLeased, releaseIds, renewLeased } from './permits.ts'
+import {
+  acquireLeased,
+  changeLeased,
+  giveBackLeased,
+  handOverLeased,
+  releaseIds,
+  renewLeased,
+} from './permits.ts'
 import { listenToPool, POOL } from './pool.ts'
 
 class RecordPermits implements RemotePermits {
@@ -31,13 +39,30 @@ class RecordPermits implements RemotePermits {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, waitId, beganAt, limit, leaseMs, callMs } = attempt
-    const { clientId, counterMs, store } = this.#client
-    const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { owner, permits, client: waits ? clientId : '', isLast, waitId, waitedMs, limit }
-    const terms = { leaseMs, counterMs }
-    const acquired = this.#change(callMs, (record) => acquireLeased(record, given, terms))
+    const { given, terms } = this.#given(attempt)
+    const acquired = this.#change(attempt.callMs, (record) => acquireLeased(record, given, terms))
     replyWith(acquired, reply)
+  }
+
+  handOver(
+    { owner: from }: LoweredHold,
+    attempt: PermitAttempt,
+    released: Reply<Released>,
+    acquired: Reply<PermitAnswer>,
+  ): void {
+    const { given, terms } = this.#given(attempt)
+    const both = this.#change(attempt.callMs, (record) =>
+      handOverLeased(record, from, given, terms),
+    )
+    replyWith(both, bothReplies(released, acquired))
+  }
+
+  #given({ leaseMs, ...attempt }: PermitAttempt) {
+    const { clientId, counterMs, store } = this.#client
+    return {
+      given: { ...attempt, ...waitGiven(attempt, clientId, store.clock) },
+      terms: { leaseMs, counterMs },
+    }
   }
 
   giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {

@@ -8,6 +8,7 @@ import { timeUs } from '../moments.ts'
 import type { OpenRecord } from '../open-record.ts'
 import { isEmpty } from '../plain-data.ts'
 import { resultOf, storeResult } from '../stored-results.ts'
+import { goOnTo, type PlaceHolder } from './go-on.ts'
 import { checkAgainMs, someHolders } from './permit-facts.ts'
 import { enterQueue, firstPlace, goOn, isNext, removePlace } from './permit-queue.ts'
 import {
@@ -28,13 +29,10 @@ import {
 
 const WHAT = WHAT_HAS_IT.permits
 
-interface LeasedAttempt extends WaitBegan {
+/** `client` is the id of the client if the call waits; '' if it does not wait. */
+interface LeasedAttempt extends WaitBegan, PlaceHolder {
   readonly owner: string
   readonly permits: number
-  /** The id of the client if the call waits; '' if it does not wait. */
-  readonly client: string
-  /** True if no other call of the client waits for permits. */
-  readonly isLast: boolean
   /** If no client has set the total number of permits, the server sets this number. */
   readonly limit?: number | undefined
 }
@@ -46,18 +44,49 @@ export function acquireLeased(
 ): PermitAnswer {
   record.refuseOthers(WHAT)
   const pool = record.part(POOL)
+  const { limit } = attempt
+  const wasSet = pool.available !== null
+  giveBackExpired(pool, record.nowMs)
+  if (limit !== undefined && !wasSet) {
+    addPermits(pool, limit - takenIn(pool) - (pool.available ?? 0))
+    pool.kind = 'permits'
+  }
+  return acquired(record, attempt, terms, wasSet || limit !== undefined)
+}
+
+/**
+ * Releases all permits of the owner `from`, and acquires permits for a waiter of the same client, if
+ * this client is next.
+ *
+ * @returns the answer of `giveBackLeased`, and the answer to the attempt
+ */
+export function handOverLeased(
+  record: OpenRecord,
+  from: string,
+  attempt: LeasedAttempt,
+  terms: TokenTerms,
+): [Released, PermitAnswer] {
+  record.refuseOthers(WHAT)
+  const pool = record.part(POOL)
+  giveBackExpired(pool, record.nowMs)
+  const wasTaken = giveBackAll(pool, from)
+  const answer = acquired(record, attempt, terms, pool.available !== null)
+  return [wasTaken ? { kind: 'freed', others: 0 } : { kind: 'gone' }, answer]
+}
+
+/** @param isSet true if the number of permits is set */
+function acquired(
+  record: OpenRecord,
+  attempt: LeasedAttempt,
+  terms: TokenTerms,
+  isSet: boolean,
+): PermitAnswer {
+  const pool = record.part(POOL)
   const { nowMs } = record
   const { owner, permits, client, isLast, limit } = attempt
   const { queue } = pool
   const waits = client !== ''
   const sinceUs = waits ? beganUs(record, attempt) : 0
-  const wasSet = pool.available !== null
-  giveBackExpired(pool, nowMs)
-  if (limit !== undefined && !wasSet) {
-    addPermits(pool, limit - takenIn(pool) - (pool.available ?? 0))
-    pool.kind = 'permits'
-  }
-  const isSet = wasSet || limit !== undefined
   const [available, taken] = [pool.available ?? 0, takenIn(pool)]
   const isRepeat = pool.taken[owner] !== undefined
   if (!isRepeat && isSet && available + taken > 0 && permits > available + taken) {
@@ -77,12 +106,28 @@ export function acquireLeased(
   const endsAt = Math.floor(nowMs) + terms.leaseMs
   if (isRepeat) lengthenPermits(pool, owner, endsAt)
   else takePermits(pool, owner, { permits, endsAt, sinceUs: timeUs(nowMs) })
-  if (waits) goOn(queue, client, isLast, nowMs)
+  const inAll = available + taken
+  // A call that wants more permits than exist must ask at once, and is then refused.
+  const isPossible = (attempt.behind?.permits ?? 0) <= inAll
+  const next = isPossible ? attempt : { ...attempt, behind: undefined }
+  const behindUs = waits ? goOnTo(record, next) : undefined
   wakeNext(record, isLast ? undefined : client)
   const token = mint(record, terms)
-  const inAll = available + taken
   const isOther = limit !== undefined && limit !== inAll
-  return isOther ? { kind: 'granted', token, inAll } : { kind: 'granted', token }
+  const grant = { kind: 'granted', token, ...(isOther && { inAll }) } as const
+  if (behindUs === undefined) return grant
+  const behind = {
+    ttlMs: checkAgainMs(pool, client, nowMs),
+    waitId: String(behindUs),
+    isFirst: firstPlace(queue, nowMs)?.client === client,
+    seen: {
+      isSet: true,
+      available: pool.available ?? 0,
+      taken: takenIn(pool),
+      holders: someHolders(pool, nowMs),
+    },
+  }
+  return { ...grant, behind }
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
 import { permitsId } from '../../owner-id.ts'
-import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
-import { type Reply, replyWith } from '../../reply.ts'
+import type { PermitAnswer, PermitAttempt } from '../../permit-pool.ts'
+import { bothReplies, promised, type Reply, replyWith } from '../../reply.ts'
 import type { LoweredHold } from '../../requests.ts'
 import {
   type Addition,
@@ -15,16 +15,18 @@ import type { Subscription } from '../../subscription.ts'
 import { changeRecord, type OpenRecord } from '../open-record.ts'
 import type { RecordClient, RecordKind } from '../record-kind.ts'
 import { forgetResults } from '../stored-results.ts'
+import { waitGiven } from './go-on.ts'
 import { listenToPool, POOL } from './pool.ts'
 import {
   acquirePermits,
   addFreePermits,
   changePermits,
   giveBackPermits,
+  handOverPermits,
   inspectPermits,
   removeWaiter,
-  type StoredChange,
 } from './semaphore.ts'
+import type { StoredChange } from './stored-change.ts'
 
 class RecordSemaphores implements SemaphoreServer {
   readonly client: RecordClient
@@ -95,20 +97,50 @@ class RecordSemaphore implements RemoteSemaphore {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, waitId, beganAt, callMs } = attempt
-    const { store, clientId } = this.#host.client
-    const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { permits, client: waits ? clientId : '', isLast, waitId, waitedMs }
+    const { owner, callMs } = attempt
     const acquired = this.#change(owner, callMs, (record, request) =>
-      acquirePermits(record, request, given),
+      acquirePermits(record, request, this.#given(attempt)),
     )
-    replyWith(acquired, {
+    replyWith(acquired, this.#acquired(owner, reply))
+  }
+
+  addAndAcquire(
+    change: Addition,
+    attempt: PermitAttempt,
+    reply: Reply<PermitAnswer>,
+  ): Promise<boolean> {
+    const { owner, callMs } = attempt
+    const { keptMs } = this.#host
+    const taking = { id: owner, keptMs, answered: [] }
+    const both = this.#change(change.id, callMs, (record, request) =>
+      handOverPermits(record, request, change, taking, this.#given(attempt)),
+    )
+    return promised<boolean>((added) => {
+      const addition: Reply<boolean> = {
+        answered: (isAdded) => {
+          this.#host.acknowledge(this.#rawName, change.id)
+          added.answered(isAdded)
+        },
+        failed: (failure) => added.failed(failure),
+      }
+      replyWith(both, bothReplies(addition, this.#acquired(owner, reply)))
+    })
+  }
+
+  #given(attempt: PermitAttempt) {
+    const { store, clientId } = this.#host.client
+    return { ...attempt, ...waitGiven(attempt, clientId, store.clock) }
+  }
+
+  /** Returns the reply to an acquisition. If it is granted, the server may forget its result. */
+  #acquired(owner: string, reply: Reply<PermitAnswer>): Reply<PermitAnswer> {
+    return {
       answered: (answer) => {
         if (answer.kind === 'granted') this.#host.acknowledge(this.#rawName, owner)
         reply.answered(answer)
       },
       failed: (failure) => reply.failed(failure),
-    })
+    }
   }
 
   giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {

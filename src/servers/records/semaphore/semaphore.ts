@@ -3,13 +3,14 @@ import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'
 import type { OpenRecord } from '../open-record.ts'
-import { forgetResults, prolongResult, resultOf, storeResult } from '../stored-results.ts'
+import { forgetResults, resultOf } from '../stored-results.ts'
+import { goOnTo, type PlaceHolder } from './go-on.ts'
 import {
   enterQueue,
   firstPlace,
-  goOn,
   isNext,
   removePlace,
+  standing,
   waitingForPermits,
 } from './permit-queue.ts'
 import {
@@ -22,24 +23,19 @@ import {
   wakeClient,
   wakeNext,
 } from './pool.ts'
+import { prolong, resume, type StoredChange, stored } from './stored-change.ts'
 
-const WHAT = WHAT_HAS_IT.semaphore
-
-/** A request that counts once: the server stores its result, so copies change nothing. */
-export interface StoredChange {
-  readonly id: string
-  /** How long the server stores the result, in milliseconds. */
-  readonly keptMs: number
-  /** The ids of earlier requests. The server may forget their results. */
-  readonly answered: Iterable<string>
+/** `client` is the id of the client if the call waits; '' if it does not wait. */
+interface SemaphoreAttempt extends WaitBegan, PlaceHolder {
+  readonly permits: number
 }
 
-interface SemaphoreAttempt extends WaitBegan {
-  /** The id of the client if the call waits; '' if it does not wait. */
-  readonly client: string
-  /** True if no other call of the client waits for permits. */
-  readonly isLast: boolean
-  readonly permits: number
+interface Acquired {
+  readonly answer: PermitAnswer
+  /** True if another client may be next now. */
+  readonly wakes?: boolean
+  /** The id of a client that needs no message. */
+  readonly but?: string | undefined
 }
 
 export function acquirePermits(
@@ -47,36 +43,69 @@ export function acquirePermits(
   request: StoredChange,
   attempt: SemaphoreAttempt,
 ): PermitAnswer {
-  const { pool, earlier } = resume(record, request)
+  const { earlier } = resume(record, request)
+  const { answer, wakes, but } = acquired(record, request, earlier, attempt)
+  if (wakes) wakeNext(record, but)
+  return answer
+}
+
+/**
+ * Adds permits, and acquires permits for a waiter of the same client, if this client is next.
+ *
+ * @returns the answer of `addFreePermits`, and the answer to the attempt
+ */
+export function handOverPermits(
+  record: OpenRecord,
+  request: StoredChange,
+  change: Addition,
+  taking: StoredChange,
+  attempt: SemaphoreAttempt,
+): [boolean, PermitAnswer] {
+  const earlier = resultOf(record.part(POOL).results, taking.id)
+  const isAdded = added(record, request, change).isThere
+  const { answer, but } = acquired(record, taking, earlier, attempt)
+  wakeNext(record, but)
+  return [isAdded, answer]
+}
+
+/** @param known the result of an earlier copy of the request; undefined if there is none */
+function acquired(
+  record: OpenRecord,
+  request: StoredChange,
+  known: number | 'returned' | undefined,
+  attempt: SemaphoreAttempt,
+): Acquired {
+  const pool = record.part(POOL)
   const { client, isLast, permits } = attempt
   const { nowMs } = record
   const { queue } = pool
   const available = pool.available ?? 0
   const seen = { isSet: pool.available !== null, available, taken: null, holders: [] }
-  if (earlier === 'returned') return { kind: 'held', ttlMs: Infinity, seen }
-  if (earlier !== undefined) {
+  if (known === 'returned') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
+  if (known !== undefined) {
     prolong(record, request)
-    return { kind: 'granted', token: 0 }
+    return { answer: { kind: 'granted', token: 0 } }
   }
-  const waits = client !== ''
-  const sinceUs = waits ? beganUs(record, attempt) : 0
-  const wasFirst = waits && firstPlace(queue, nowMs)?.client === client
+  const sinceUs = client !== '' ? beganUs(record, attempt) : 0
+  const wasFirst = client !== '' && firstPlace(queue, nowMs)?.client === client
   if (available >= permits && isNext(queue, client, sinceUs, nowMs)) {
-    addPermits(pool, -permits)
+    const left = addPermits(pool, -permits)
     stored(record, request, permits)
-    if (waits) goOn(queue, client, isLast, nowMs)
-    wakeNext(record, isLast ? undefined : client)
-    return { kind: 'granted', token: 0 }
+    const behindUs = client !== '' ? goOnTo(record, attempt) : undefined
+    const place = { waitId: String(behindUs), ...standing(queue, client, nowMs) }
+    const behind = behindUs !== undefined && {
+      behind: { ...place, seen: { ...seen, available: left } },
+    }
+    const answer = { kind: 'granted', token: 0, ...behind } as const
+    return { answer, wakes: true, but: isLast ? undefined : client }
   }
-  if (!waits) return { kind: 'held', ttlMs: Infinity, seen }
+  if (client === '') return { answer: { kind: 'held', ttlMs: Infinity, seen } }
   enterQueue(queue, { client, sinceUs, permits }, nowMs)
-  const first = firstPlace(queue, nowMs)
-  const isOther = first !== undefined && first.client !== client
+  const { ttlMs, isFirst } = standing(queue, client, nowMs)
   // The client's place belonged to a waiter that began to wait earlier. This waiter began later, so
   // its place is further back, and another client may be next.
-  if (wasFirst && isOther) wakeNext(record)
-  const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - nowMs)) : Infinity
-  return { kind: 'held', ttlMs, waitId: String(sinceUs), seen }
+  const answer = { kind: 'held', ttlMs, waitId: String(sinceUs), seen } as const
+  return { answer, wakes: wasFirst && !isFirst }
 }
 
 /**
@@ -107,7 +136,7 @@ export function giveBackPermits(
  * place was first, wakes the next client.
  */
 export function removeWaiter(record: OpenRecord, client: string): void {
-  record.refuseOthers(WHAT)
+  record.refuseOthers(WHAT_HAS_IT.semaphore)
   const { queue } = record.part(POOL)
   const wasFirst = firstPlace(queue, record.nowMs)?.client === client
   removePlace(queue, client)
@@ -121,21 +150,26 @@ export function removeWaiter(record: OpenRecord, client: string): void {
 export function addFreePermits(
   record: OpenRecord,
   request: StoredChange,
-  { permits, ifExists }: Addition,
+  change: Addition,
 ): boolean {
+  const { isThere, isNew } = added(record, request, change)
+  if (isThere && isNew) wakeNext(record)
+  return isThere
+}
+
+function added(record: OpenRecord, request: StoredChange, { permits, ifExists }: Addition) {
   const { pool, earlier } = resume(record, request)
   if (earlier !== undefined) {
     prolong(record, request)
-    return earlier !== 0
+    return { isThere: earlier !== 0, isNew: false }
   }
   const isThere = pool.available !== null || !ifExists
   stored(record, request, isThere ? 1 : 0)
   if (isThere) {
     if (pool.available === null) pool.kind = 'semaphore'
     addPermits(pool, permits)
-    wakeNext(record)
   }
-  return isThere
+  return { isThere, isNew: true }
 }
 
 /** Creates, changes or deletes a semaphore. Returns the number that `SemaphoreChange` describes. */
@@ -178,32 +212,8 @@ function changed(record: OpenRecord, pool: Pool, change: SemaphoreChange): numbe
 }
 
 export function inspectPermits(record: OpenRecord, most: number): SemaphoreFacts {
-  record.refuseOthers(WHAT)
+  record.refuseOthers(WHAT_HAS_IT.semaphore)
   const { available, queue } = record.part(POOL)
   const waiting = waitingForPermits(queue, most, record.nowMs)
   return { isSet: available !== null, available: available ?? 0, waiting }
-}
-
-/**
- * Returns the semaphore, and the result of an earlier copy of the request, if there is one. Also
- * forgets the results of answered requests.
- */
-function resume(record: OpenRecord, { id, answered }: StoredChange) {
-  record.refuseOthers(WHAT)
-  const pool = record.part(POOL)
-  const earlier = resultOf(pool.results, id)
-  forgetResults(pool.results, answered)
-  return { pool, earlier }
-}
-
-function stored(
-  record: OpenRecord,
-  { id, keptMs }: StoredChange,
-  result: number | 'returned',
-): void {
-  storeResult(record.part(POOL).results, id, result, record.nowMs + keptMs)
-}
-
-function prolong(record: OpenRecord, { id, keptMs }: StoredChange): void {
-  prolongResult(record.part(POOL).results, id, record.nowMs + keptMs)
 }

@@ -14,6 +14,10 @@ export const release = converted(
   ({ kind }): Released => (kind === 'freed' ? { kind, others: 0 } : { kind }),
 )
 export const change = converted(scripts.set, ({ permits }) => permits)
+/** Answers to the release, and to the attempt. */
+export const handOver = converted(scripts.handOver, (answer): [Released, PermitAnswer] => {
+  return [answer.wasTaken ? { kind: 'freed', others: 0 } : { kind: 'gone' }, permitAnswer(answer)]
+})
 export const { releaseIds, renew } = scripts
 export const inspect = converted(scripts.inspect, permitFacts)
 
@@ -26,9 +30,16 @@ function permitAnswer(answer: scripts.AcquireReply): PermitAnswer {
     const { kind, token, inAll } = answer
     return inAll === null ? { kind, token } : { kind, token, inAll }
   }
-  const { kind, ttlMs, since, isSet, available, taken, nowUs } = answer
-  const seen = { isSet, available, taken, holders: holdersIn(answer.holders, nowUs) }
-  return { kind, ttlMs, waitId: since, seen }
+  const { ttlMs, since, available, taken, nowUs } = answer
+  const seenIf = (isSet: boolean) => {
+    return { isSet, available, taken, holders: holdersIn(answer.holders, nowUs) }
+  }
+  if (answer.kind === 'held') {
+    return { kind: answer.kind, ttlMs, waitId: since, seen: seenIf(answer.isSet) }
+  }
+  const { token, inAll, isFirst } = answer
+  const behind = { ttlMs, waitId: since, isFirst, seen: seenIf(true) }
+  return { kind: 'granted', token, ...(inAll !== null && { inAll }), behind }
 }
 
 function permitFacts(facts: scripts.InspectReply): PermitFacts {

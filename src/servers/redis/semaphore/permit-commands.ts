@@ -9,7 +9,7 @@ import type {
   Remembered,
   RemotePermits,
 } from '../../permit-server.ts'
-import { NO_REPLY, type Reply } from '../../reply.ts'
+import { bothReplies, NO_REPLY, type Reply } from '../../reply.ts'
 import { type LoweredHold, wholeRelease } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
 import { permitKeys, requestKey } from '../calls/keys.ts'
@@ -58,16 +58,20 @@ class RedisPermits implements RemotePermits {
     this.#keys = permitKeys(rawName)
   }
 
-  acquire(
-    { owner, leaseMs, waits, isLast, beganAt, waitId: since, limit, callMs }: PermitAttempt,
-    reply: Reply<PermitAnswer>,
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const given = () => this.#given(attempt)
+    this.#server.runner.run(permits.acquire, this.#keys, given, attempt.callMs, reply)
+  }
+
+  handOver(
+    { owner: from }: LoweredHold,
+    attempt: PermitAttempt,
+    released: Reply<Released>,
+    acquired: Reply<PermitAnswer>,
   ): void {
-    const client = waits ? this.#clientId : ''
-    const given = () => {
-      const waitedMs = waitedMsFrom(beganAt)
-      return { owner, leaseMs, client, last: isLast, waitedMs, since, limit }
-    }
-    this.#server.runner.run(permits.acquire, this.#keys, given, callMs, reply)
+    const given = () => ({ from, ...this.#given(attempt) })
+    const reply = bothReplies(released, acquired)
+    this.#server.runner.run(permits.handOver, this.#keys, given, attempt.callMs, reply)
   }
 
   giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
@@ -105,6 +109,21 @@ class RedisPermits implements RemotePermits {
 
   listen(onHint: (hint: Hint) => void): Subscription {
     return listenToBoth(this.#server, this.#keys, this.#clientId, onHint)
+  }
+
+  /** Returns the arguments of an acquisition. The waiting times count until now. */
+  #given({ owner, leaseMs, waits, isLast, beganAt, waitId, limit, behind }: PermitAttempt) {
+    return {
+      owner,
+      leaseMs,
+      client: waits ? this.#clientId : '',
+      last: isLast,
+      waitedMs: waitedMsFrom(beganAt),
+      since: waitId,
+      limit,
+      behindPermits: behind?.permits,
+      behindWaitedMs: behind && waitedMsFrom(behind.beganAt),
+    }
   }
 
   /** Returns the names with the key for the result of this request. */

@@ -4,12 +4,10 @@ import { converted } from '../scripts/convert.ts'
 import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 
-/** Plain permits have no token, so the token is 0. */
-export const acquire = converted(scripts.acquire, (answer): PermitAnswer => {
-  if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
-  const { kind, ttlMs, since, isSet, available } = answer
-  const seen = { isSet, available, taken: null, holders: [] }
-  return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, waitId: since, seen }
+export const acquire = converted(scripts.acquire, permitAnswer)
+/** Answers to the addition, as `add` does, and to the attempt. */
+export const handOver = converted(scripts.handOver, (answer): [boolean, PermitAnswer] => {
+  return [answer.isAdded, permitAnswer(answer)]
 })
 export const giveBack = converted(
   scripts.giveBack,
@@ -20,6 +18,19 @@ export const { leave } = scripts
 export const add = converted(scripts.release, ({ kind }) => kind === 'added')
 export const change = converted(scripts.set, ({ result }) => result)
 export const inspect = converted(scripts.inspect, semaphoreFacts)
+
+/** Plain permits have no token, so the token is 0. */
+function permitAnswer(answer: scripts.AcquireReply): PermitAnswer {
+  if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
+  const { ttlMs, since, available } = answer
+  const seenIf = (isSet: boolean) => ({ isSet, available, taken: null, holders: [] })
+  if (answer.kind === 'granted-and-waits') {
+    const behind = { ttlMs, waitId: since, isFirst: answer.isFirst, seen: seenIf(true) }
+    return { kind: 'granted', token: 0, behind }
+  }
+  const held = { kind: answer.kind, ttlMs, seen: seenIf(answer.isSet) }
+  return since === '' ? held : { ...held, waitId: since }
+}
 
 function semaphoreFacts(facts: scripts.InspectReply): SemaphoreFacts {
   const { isSet, available, nowUs, waiting, wanted } = facts

@@ -3,7 +3,7 @@ import type { CallFailure } from '../../call-failure.ts'
 import type { Hint } from '../../hint.ts'
 import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
-import { promised, type Reply } from '../../reply.ts'
+import { bothReplies, promised, type Reply } from '../../reply.ts'
 import type { LoweredHold } from '../../requests.ts'
 import {
   type Addition,
@@ -38,6 +38,15 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   /** How long the server stores a result, in milliseconds. */
   readonly keptMs: number
   readonly answered: AnsweredNames
+  /**
+   * The owners and changes whose requests may still run. The server must not forget the results of
+   * these requests. A hand-over and an acquisition of the same owner may use different objects for
+   * one semaphore, so these sets belong to all semaphores.
+   */
+  readonly doubtfulOwners = new Set<string>()
+  readonly doubtful = new WeakSet<object>()
+  /** The owners of new grants, until their callers keep or abandon the grant. */
+  readonly undecided = new Set<string>()
 
   constructor(server: KindScripts, { clientId, outageMs }: KindClient) {
     this.server = server
@@ -65,14 +74,6 @@ class RedisSemaphore implements RemoteSemaphore {
   readonly #host: RedisSemaphoreServer
   readonly #rawName: string
   readonly #keys: ReturnType<typeof semaphoreKeys>
-  /**
-   * The owners and changes whose requests may still run. The server must not forget the results of
-   * these requests.
-   */
-  readonly #doubtfulOwners = new Set<string>()
-  readonly #doubtful = new WeakSet<object>()
-  /** The owners of new grants, until their callers keep or abandon the grant. */
-  readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
     this.#host = host
@@ -80,31 +81,60 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#keys = semaphoreKeys(rawName)
   }
 
-  acquire(
-    { owner, waits, isLast, waitId: since, beganAt, callMs }: PermitAttempt,
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const given = () => this.#givenFor(attempt)
+    const acquired = this.#acquired(attempt, reply)
+    this.#run(attempt.owner, semaphores.acquire, given, attempt.callMs, acquired)
+  }
+
+  addAndAcquire(
+    change: Addition,
+    attempt: PermitAttempt,
     reply: Reply<PermitAnswer>,
-  ): void {
+  ): Promise<boolean> {
+    const { permits, ifExists } = change
+    const given = () => ({ permits, ifExists, ...this.#givenFor(attempt) })
+    const taking = requestKey(this.#rawName, attempt.owner)
+    const acquired = this.#acquired(attempt, reply)
+    return this.#counted(change, (added) => {
+      const names = { ...this.#namesFor(change.id), taking }
+      const both = bothReplies(added, acquired)
+      this.#host.server.runner.run(semaphores.handOver, names, given, attempt.callMs, both)
+    })
+  }
+
+  #givenFor({ owner, waits, isLast, waitId, beganAt, behind }: PermitAttempt) {
     const { clientId, keptMs } = this.#host
-    const client = waits ? clientId : ''
-    const given = () => {
-      const waitedMs = waitedMsFrom(beganAt)
-      return { owner, client, last: isLast, waitingMs: WAITING_MS, since, waitedMs, keptMs }
+    return {
+      owner,
+      client: waits ? clientId : '',
+      last: isLast,
+      waitingMs: WAITING_MS,
+      since: waitId,
+      waitedMs: waitedMsFrom(beganAt),
+      keptMs,
+      behindPermits: behind?.permits,
+      behindWaitedMs: behind && waitedMsFrom(behind.beganAt),
     }
-    this.#run(owner, semaphores.acquire, given, callMs, {
+  }
+
+  /** Returns the reply to an acquisition. It records if the server may forget the result. */
+  #acquired({ owner }: PermitAttempt, reply: Reply<PermitAnswer>): Reply<PermitAnswer> {
+    return {
       answered: (answer) => {
-        const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
-        if (isCertain) this.#undecided.add(owner)
+        const isCertain = answer.kind === 'granted' && !this.#host.doubtfulOwners.delete(owner)
+        if (isCertain) this.#host.undecided.add(owner)
         // A caller that has given up abandons the grant inside `reply.answered`. The release of the
         // abandoned permits needs the stored result. So the server may forget the result only if
         // the caller keeps the grant.
         reply.answered(answer)
-        if (this.#undecided.delete(owner)) this.#acknowledge(owner)
+        if (this.#host.undecided.delete(owner)) this.#acknowledge(owner)
       },
       failed: (failure) => {
-        if (failure.kind === 'unknown') this.#doubtfulOwners.add(owner)
+        if (failure.kind === 'unknown') this.#host.doubtfulOwners.add(owner)
         reply.failed(failure)
       },
-    })
+    }
   }
 
   giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
@@ -112,8 +142,8 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
-    this.#undecided.delete(owner)
-    this.#doubtfulOwners.delete(owner)
+    this.#host.undecided.delete(owner)
+    this.#host.doubtfulOwners.delete(owner)
     // If a request may still run, the server stores 'returned' under the owner name. So the late
     // request takes no permits.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
@@ -170,21 +200,27 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#run(owner, semaphores.giveBack, given, callMs, reply)
   }
 
-  async #request<Given, A>(
+  #request<Given, A>(
     change: Addition | SemaphoreChange,
     binding: Binding<StoredNames, Given, A>,
     given: Given,
     callMs: number,
   ): Promise<A> {
+    return this.#counted(change, (reply) => this.#run(change.id, binding, given, callMs, reply))
+  }
+
+  /** Sends a request that counts once, and records if the server may forget its result. */
+  async #counted<A>(
+    change: Addition | SemaphoreChange,
+    send: (reply: Reply<A>) => void,
+  ): Promise<A> {
     try {
-      const answer = await promised<A>((reply) =>
-        this.#run(change.id, binding, given, callMs, reply),
-      )
+      const answer = await promised(send)
       // The server keeps the result while an earlier copy of the request may still arrive.
-      if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
+      if (!this.#host.doubtful.has(change)) this.#acknowledge(change.id)
       return answer
     } catch (failure) {
-      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
+      if ((failure as CallFailure).kind === 'unknown') this.#host.doubtful.add(change)
       throw failure
     }
   }
@@ -201,9 +237,11 @@ class RedisSemaphore implements RemoteSemaphore {
     callMs: number,
     reply: Reply<A>,
   ): void {
-    const { server, answered } = this.#host
-    const request = requestKey(this.#rawName, id)
-    const names = { ...this.#keys, request, answered: answered.takeNext(this.#rawName) }
-    server.runner.run(binding, names, given, callMs, reply)
+    this.#host.server.runner.run(binding, this.#namesFor(id), given, callMs, reply)
+  }
+
+  #namesFor(id: string): StoredNames {
+    const answered = this.#host.answered.takeNext(this.#rawName)
+    return { ...this.#keys, request: requestKey(this.#rawName, id), answered }
   }
 }
