@@ -9,7 +9,12 @@ const KEYS = {
   ...{ lock: '', latch: '', barrier: '', pool: '', semaphore: '' },
   ...NAMES.lock,
   ...NAMES.number,
-  ...{ answered: NAMES.number.request, timeouts: 'braces', prefix: 'braces' },
+  ...{
+    answered: NAMES.number.request,
+    taking: NAMES.number.request,
+    timeouts: 'braces',
+    prefix: 'braces',
+  },
   ...{ client: NAMES.client.report, birth: BIRTH },
 }
 const LOCK_AND_FAIR = { ...NAMES.lock, ...NAMES.fair }
