@@ -168,6 +168,12 @@ async function leasedPermits(use: Use): Promise<void> {
   )
   await (await mine.acquire()).release()
   await mine.addPermits(1)
+  // Two permits become available at once, so the first waiter leaves the place of its client to the next waiter.
+  const both = await mine.acquire({ permits: 2 })
+  const pair = [1, 2].map(() => later(others.using(() => undefined)))
+  await waitFor('a waiter', async () => (await mine.inspect()).waiting.length > 0)
+  await both.release()
+  await Promise.all(pair)
   await mine.drainPermits()
   await mine.delete()
 }
@@ -185,6 +191,12 @@ async function plainPermits(use: Use): Promise<void> {
   await here.release()
   await Promise.all(waiting)
   await here.addPermits(1)
+  // Two permits become available at once, so the first waiter leaves the place of its client to the next waiter.
+  await here.acquire({ permits: 2 })
+  const pair = [1, 2].map(() => later(there.using(() => undefined)))
+  await waitFor('a waiter', async () => (await here.inspect()).waiting.length > 0)
+  await here.release(2)
+  await Promise.all(pair)
   await here.availablePermits()
   await here.drainPermits()
   await here.releaseIfExists()
