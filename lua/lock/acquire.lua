@@ -35,8 +35,6 @@
 
 -- include: parts/token.lua
 
--- include: parts/issue-token.lua
-
 -- include: parts/read-write.lua
 
 -- include: parts/replica.lua

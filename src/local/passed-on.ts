@@ -49,11 +49,7 @@ export function passedOn(
     confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
   if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
   const following = holdAfter(hold, request.owner, hold.token + 1, now.monotonic, clock, holds)
-  const askedAt = now.monotonic - waiter.waitedMs
-  // The answer to a pending confirmation reports if the lock is gone. So a call that began before
-  // the confirmation was sent needs no other check.
-  const isVerified = confirmation !== undefined && askedAt <= confirmation.sentAt.monotonic
-  following.askedAt = isVerified ? 0 : askedAt
+  following.askedAt = now.monotonic - waiter.waitedMs
   return following
 }
 
