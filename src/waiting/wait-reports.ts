@@ -77,9 +77,10 @@ export class WaitReports {
     this.#timer = undefined
     if (this.#locks.size === 0) return
     const now = this.#clock.now().wall
-    const waits = [...this.#locks.keys()].flatMap((lock) => this.#waitOf(lock, now) ?? [])
+    const locks = [...this.#locks.keys()]
+    const waits = locks.flatMap((lock) => this.#waitOf(lock, now) ?? [])
     waits.sort(([, a], [, b]) => a - b)
-    const kept = [...this.#locks.keys()].flatMap((lock) => keptOf(lock, now) ?? [])
+    const kept = locks.flatMap((lock) => keptOf(lock, now) ?? [])
     const all = [...waits.slice(0, MOST), ...kept.slice(0, MOST)]
     this.#report(JSON.stringify(Object.fromEntries(all)))
     this.#reportLater()
