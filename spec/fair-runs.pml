@@ -1,8 +1,8 @@
 /*
  * Runs of the fair lock: consecutive places of one client, which the client serves without a request between them.
  *
- * Stands for    lua/fair/release with `most` and `served`; src/locks/fair: fair-run, fair-queue, confirm-grant;
- *               src/local: passed-on, release.
+ * Stands for    lua/fair/release with `most` and `served`; lua/parts/queue: runs; src/locks/fair: fair-run, fair-queue,
+ *               place, confirm-grant; src/local: passed-on, release.
  *
  * Client A has the places 0 to 3, client B has the place 4. The place 0 has the lock first; the others join in any order. `fair.pml` has what is not
  * about runs: late requests, proofs of messages, heartbeats, a crash. Each option of the loop is one step that nothing
@@ -10,7 +10,8 @@
  *
  * Abstracted, and why nothing is lost by it:
  *  - B reads its grants at once and never waits for an answer: what it may do too late is in `fair.pml`.
- *  - A message to A is read while its claim window surely lasts, or never.
+ *  - A message to A is read while its claim window surely lasts, or never. It lists the run behind its place.
+ *  - Calls of one turn of the event loop join one after the other: that is one of the orders in which places join here.
  *  - A release of A arrives or not, its answer is read or not, and a copy of it may arrive at any later time.
  *  - The confirmation of a grant is on its way for any time, and its answer is read or lost.
  *  - Time is in ticks: a claim window is CLAIM ticks, a lease LEASE; a holder relies on one tick less of each.
@@ -22,6 +23,8 @@
  *   NO_RESERVE   the tokens of a run are not reserved
  *   NO_SERVED    a release does not remove the places that were served in the run
  *   ANY_PLACE    the lock is passed on to any place of the client, not only to those of the run
+ *   RUN_OVER_B   a run goes on behind the place of the other client
+ *   OLD_RUN      the client keeps the run of the first message to a place, and takes the token of a later one
  *   NO_PROOF     the lock is passed on although the lease may be over
  *   NEW_PROOF    the next holder counts its lease from the hand-over
  *   OWN_ID       the last of the run releases under its own name
@@ -35,7 +38,7 @@
 #define LEASE 3
 #define SURE 1
 #define VALID 2
-#define TOP 8
+#define TOP 10
 
 #define OUT 0
 #define QUEUES 1
@@ -48,6 +51,7 @@ byte ticket[N];
 
 byte state[N], mine[N]; /* its ticket, which it keeps */
 byte inbox[B], proof[B];
+byte rest[B];           /* the run in the message: a bit for each place */
 bool leaves[B];         /* its place or grant is to be taken back in the background */
 bool inRun[B], served[B];
 /* The hold of client A: who has it, under whose name, and with which tokens. */
@@ -73,15 +77,30 @@ inline findHead() {
 	i = 0
 }
 
-inline ends(x) { state[x] = DONE; mine[x] = 0; overtaken[x] = 0; inbox[x] = 0; proof[x] = 0 }
+inline ends(x) { state[x] = DONE; mine[x] = 0; overtaken[x] = 0; inbox[x] = 0; proof[x] = 0; rest[x] = 0 }
 
 inline endRun() { inRun[0] = 0; inRun[1] = 0; inRun[2] = 0; inRun[3] = 0 }
+
+#define bits (next[0] + 2 * next[1] + 4 * next[2] + 8 * next[3])
+#define has(x, place) ((x >> place) & 1)
+#define count(x) (has(x, 0) + has(x, 1) + has(x, 2) + has(x, 3))
+
+#ifdef RUN_OVER_B
+#define beforeB(x) true
+#else
+#define beforeB(x) (ticket[B] == 0 || ticket[x] < ticket[B])
+#endif
+#ifdef OLD_RUN
+#define RUN_IN_MESSAGE (rest[head - 1] > 0 -> rest[head - 1] : bits)
+#else
+#define RUN_IN_MESSAGE bits
+#endif
 
 /* A place of client A begins to hold: x is its place, under the name of y. */
 inline begin(x, y, first, final, left) {
 	if :: holder != 0 && holder != x + 1 -> ends(holder - 1) :: else fi;
 	mine[x] = 0; overtaken[x] = 0;
-	holder = x + 1; id = y; state[x] = HOLDS; token = first; last = final; valid = left; inbox[x] = 0; proof[x] = 0;
+	holder = x + 1; id = y; state[x] = HOLDS; token = first; last = final; valid = left; inbox[x] = 0; proof[x] = 0; rest[x] = 0;
 	assert(outside || first > issued);
 	if :: first > issued -> issued = first :: else fi;
 	exclusive()
@@ -90,8 +109,8 @@ inline begin(x, y, first, final, left) {
 inline forget() { holder = 0; id = 0; token = 0; last = 0; valid = 0; outside = 0; endRun() }
 
 /*
- * The first of the queue gets the lock for its claim window. With `answers` this is the answer to a release of A: it
- * has the places of A that follow, up to the first of B, and their tokens are reserved.
+ * The first of the queue gets the lock for its claim window. A grant to A has the places of A that follow, up to the
+ * first of B, and their tokens are reserved. With `answers` it is the answer to a release of A, else a message.
  */
 inline grantNext(answers) {
 	findHead();
@@ -102,7 +121,7 @@ inline grantNext(answers) {
 		assert(!(answers && head <= B && served[head - 1]));
 		ticket[head - 1] = 0; owner = head; ttl = CLAIM; overtaken[head - 1] = 0; more = 0;
 		for (i : 0 .. 3) {
-			next[i] = (answers && head <= B && ticket[i] > 0 && (ticket[B] == 0 || ticket[i] < ticket[B]));
+			next[i] = (head <= B && ticket[i] > 0 && beforeB(i));
 			more = more + next[i]
 		}
 		i = 0; t = counter + 1;
@@ -122,7 +141,8 @@ inline grantNext(answers) {
 				outside = 0; endRun();
 				for (i : 0 .. 3) { inRun[i] = next[i] }
 				i = 0; begin(head - 1, head, t, t + more, SURE); REACHED(1)
-			:: !answers && state[head - 1] == QUEUES -> inbox[head - 1] = counter; proof[head - 1] = SURE
+			:: !answers && state[head - 1] == QUEUES ->
+				inbox[head - 1] = counter; proof[head - 1] = SURE; rest[head - 1] = RUN_IN_MESSAGE
 			:: printf("          the grant to place %d is not heard of\n", head - 1); REACHED(2)
 			fi
 		fi
@@ -188,9 +208,11 @@ active proctype world() {
 		:: state[p] == QUEUES && owner == 0 ->
 			ticket[p] = mine[p]; grantNext(false)
 		:: p != B && state[p] == QUEUES && inbox[p] > 0 && proof[p] > 0 ->
-			t = inbox[p]; i = proof[p]; outside = (owner != p + 1 || counter != t); endRun();
-			printf("place %d: HOLDS the lock by a message, token %d\n", p, t);
-			if :: i == SURE -> begin(p, p + 1, t, t, SURE) :: else fi; i = 0; t = 0
+			t = inbox[p]; more = count(rest[p]); outside = (owner != p + 1 || counter != t);
+			for (i : 0 .. 3) { inRun[i] = has(rest[p], i) }
+			i = 0; printf("place %d: HOLDS the lock by a message, token %d, and %d may follow\n", p, t - more, more);
+			if :: more > 0 -> skip; REACHED(14) :: else fi;
+			begin(p, p + 1, t - more, t, SURE); t = 0; more = 0
 		/* Its wait ends. */
 		:: p != B && state[p] == QUEUES ->
 			ends(p); leaves[p] = 1; printf("place %d: gives up waiting\n", p); REACHED(4)

@@ -9,7 +9,7 @@ export const JOURNAL = 'journal:'
 
 /** The scripts by the names that MONITOR shows: their hash, or the beginning of their text. */
 const SCRIPTS = new Map(
-  [fair.acquire, fair.heartbeat, fair.release].flatMap(({ script }) => [
+  [fair.acquire, fair.batch, fair.heartbeat, fair.release].flatMap(({ script }) => [
     [script.sha1, script],
     [beginning(script.source.replaceAll('\n', '\\n')), script],
   ]),
@@ -17,6 +17,31 @@ const SCRIPTS = new Map(
 
 function beginning(source) {
   return source.slice(0, 40)
+}
+
+/** The calls of `fair.acquire` and `fair.release` in one request. A batch has several calls. */
+function callsOf([, text, count, ...words]) {
+  const script = SCRIPTS.get(text) ?? SCRIPTS.get(beginning(text))
+  const keys = words.slice(0, Number(count))
+  const args = words.slice(Number(count))
+  if (script === fair.acquire.script || script === fair.release.script) {
+    const argument = (name) => args[script.args.indexOf(name)]
+    const [owner, token, ticket] = ['owner', 'token', 'ticket'].map(argument)
+    const isRelease = script === fair.release.script
+    const served = isRelease ? args.slice(script.args.indexOf('served')) : []
+    return [{ isRelease, lock: keys[0], owner, token, ticket, served }]
+  }
+  if (script !== fair.batch.script) return []
+  const kinds = args[script.args.indexOf('kinds')].matchAll(/([a-z])(\d+)/g)
+  const own = args.slice(script.args.indexOf('own'))
+  return [...kinds].map(([, kind, length]) => {
+    const isRelease = kind === 'r'
+    const [lock] = keys.splice(0, (isRelease ? fair.release : fair.acquire).script.keys.length)
+    const [owner, second, third, ...served] = own.splice(0, Number(length))
+    return isRelease
+      ? { isRelease, lock, owner, token: second, served }
+      : { isRelease, lock, owner, ticket: third }
+  })
 }
 
 /**
@@ -97,20 +122,18 @@ export class FairJudge {
     }
     this.#fresh = ''
     if (!command.startsWith('eval')) return
-    const script = SCRIPTS.get(first) ?? SCRIPTS.get(beginning(first))
-    if (script !== fair.acquire.script && script !== fair.release.script) return
-    const lock = words[3 + script.keys.indexOf('lock')]
-    if (!this.#isLock(lock)) return
-    const arg = (name) => words[3 + script.keys.length + script.args.indexOf(name)]
+    for (const call of callsOf(words)) if (this.#isLock(call.lock)) this.#seeCall(call)
+  }
+
+  #seeCall({ isRelease, lock, owner, token, ticket, served }) {
     const queue = this.#queueOf(lock)
-    if (script === fair.release.script) {
-      const served = words.slice(3 + script.keys.length + script.args.indexOf('served'))
-      for (const [n, owner] of served.entries()) this.#serve(queue, owner, served.slice(n + 1))
-      if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
-    } else if (arg('ticket') === '') {
+    if (isRelease) {
+      for (const [n, one] of served.entries()) this.#serve(queue, one, served.slice(n + 1))
+      if (token === '' && queue.delete(owner)) this.departures += 1
+    } else if (ticket === '') {
       // A request with a ticket is not the first request of its attempt. A request that does not wait has no place.
-      if (!queue.has(arg('owner'))) this.arrivals += 1
-      queue.set(arg('owner'), true)
+      if (!queue.has(owner)) this.arrivals += 1
+      queue.set(owner, true)
     }
   }
 

@@ -43,6 +43,8 @@ local terms = { counterMs = ARGV[4], claimMs = tonumber(ARGV[5]), inbox = ARGV[6
 
 -- include: parts/token.lua
 
+-- include: parts/issue-token.lua
+
 -- include: parts/queue.lua
 
 -- include: parts/read-write.lua
@@ -76,15 +78,14 @@ end
 
 redis.call('DEL', keys.lock)
 raiseTo(keys.counter, fence, terms.counterMs)
-local nowUs = serverTimeUs()
 if redis.call('PTTL', keys.counter) == -1 then
   terms.counterMs = '0'
 end
-if not grantNext(keys, fence, nowUs, terms, '', false) then
+if not grantNext(keys, fence, terms, '') then
   if redis.call('EXISTS', keys.queue) == 0 then
     redis.call('DEL', keys.waiting)
   end
-  wakeJava(javaQueue, javaTimeouts, nowUs, publish, channel)
+  wakeJava(javaQueue, javaTimeouts, serverTimeUs(), publish, channel)
   redis.call(publish, channel, '0')
 end
 return { 'taken', fence }

@@ -51,76 +51,16 @@ local terms = {
 
 -- include: parts/token.lua
 
+-- include: parts/issue-token.lua
+
 -- include: parts/queue.lua
+
+-- include: parts/queue-places.lua
 
 -- include: parts/read-write.lua
 
 -- include: parts/replica.lua
 
-local client = clientOf(owner)
+-- include: parts/fair-acquire.lua
 
-local ttlMs = redis.call('PTTL', keys.lock)
-local found = ttlMs ~= -2 and redis.call('HMGET', keys.lock, owner, 'mode') or {}
-local held = found[1]
-if found[2] then
-  return redis.error_reply(READ_WRITE)
-end
-local last = redis.call('GET', keys.counter)
-local nowUs = serverTimeUs()
-
-if held then
-  if ttlMs < leaseMs then
-    redis.call('PEXPIRE', keys.lock, leaseMs)
-    keepCounter(keys.counter, terms.counterMs, leaseMs)
-  end
-  if not last then
-    last = serverTimeText()
-    setCounter(keys.counter, last, terms.counterMs, leaseMs)
-  end
-  return { 'granted', last }
-end
-if isLate(notAfterUs) then
-  return { 'late', serverTimeText() }
-end
-
-if ttlMs == -2 then
-  local granted, token = grantNext(keys, last, nowUs, terms, client, false, owner, leaseMs)
-  if granted == owner then
-    return { 'granted', token }
-  end
-  ttlMs, last = math.max(redis.call('PTTL', keys.lock), 0), token or last
-end
-local holder, issuedUs = redis.call('HGETALL', keys.lock)[1] or '', tonumber(last)
-local ageMs = issuedUs and math.max(0, math.floor((nowUs - issuedUs) / 1000)) or ''
-if ticket == 'try' then
-  return refusalOfReplica(keys.lock) or { 'held', ttlMs, holder, ageMs, redis.call('ZCARD', keys.queue) }
-end
-
-if ticket ~= '' then
-  -- A server with full memory refuses ZADD as the first write of a script. For an owner with a ticket, this ZREM comes
-  -- first, so the owner keeps its place. The server usually refuses new owners.
-  redis.call('ZREM', keys.queue, '')
-end
-local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
-local first = not tail[1]
-local isNew = ticket == ''
-local hasNone = isNew
-if isNew then
-  ticket = string.format('%.0f', math.max(nowUs, (tail[2] or 0) + 1))
-end
-if redis.call('ZADD', keys.queue, 'NX', ticket, owner) == 0 then
-  ticket = redis.call('ZSCORE', keys.queue, owner)
-  isNew = false
-end
-if first then
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
-elseif not isNew then
-  first = redis.call('ZRANGE', keys.queue, 0, 0)[1] == owner
-end
-if leaseMs < terms.claimMs then
-  redis.call('HSET', keys.waiting, owner, leaseMs)
-end
-stayAlive(keys, client, listens, label, nowUs / 1000, terms)
-local isLast = isNew or tail[1] == owner
-local position = hasNone and isLast and redis.call('ZCARD', keys.queue) or ''
-return { 'queued', ticket, last or '', ttlMs, first and 1 or 0, holder, ageMs, position }
+return acquireFair(keys, owner, leaseMs, ticket, notAfterUs, listens, label, terms)

@@ -43,13 +43,34 @@ local terms = {
 
 -- include: parts/token.lua
 
+-- include: parts/issue-token.lua
+
 -- include: parts/queue.lua
+
+-- include: parts/queue-places.lua
 
 -- include: parts/read-write.lua
 
 local nowUs = serverTimeUs()
 if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
+end
+
+-- Returns the first live owner of the queue, and removes the dead owners before this owner. Owners of the client of this
+-- request count as alive. Returns nothing after 100 dead owners.
+local function firstAlive(keys)
+  for _ = 1, 100 do
+    local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+    local of = owner and clientOf(owner)
+    if not owner or of == client then
+      return owner
+    end
+    if isAlive(of, redis.call('HGET', keys.waiting, of), nowUs, terms) then
+      return owner
+    end
+    redis.call('ZREM', keys.queue, owner)
+    redis.call('HDEL', keys.waiting, owner)
+  end
 end
 
 -- Restores missing places, and returns their number. One ZADD handles at most 500 places.
@@ -93,10 +114,10 @@ local function beat(keys, from, count)
   end
   local missing = putBack(keys, from, count, holder)
   if count > 0 then
-    stayAlive(keys, client, listens, label, nowUs / 1000, terms)
+    stayAlive(keys, client, listens, label, terms)
   end
   if ttlMs == -2 then
-    local following, token = grantNext(keys, last, nowUs, terms, client)
+    local following, token = grantNext(keys, last, terms, client)
     if following then
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
@@ -104,7 +125,7 @@ local function beat(keys, from, count)
   -- When a claim window ends, the client of the first owner in the queue checks the lock. So `firstAlive` removes
   -- owners of dead clients from the head of the queue.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
-  local first = isClaim and firstAlive(keys, nowUs, terms, client)
+  local first = isClaim and firstAlive(keys)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
   local granted = holder and clientOf(holder) == client and holder
   return { ttlMs, last or '', first or '', granted or '', missing, holder or '' }

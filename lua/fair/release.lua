@@ -2,9 +2,9 @@
   Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', the script also
   removes the owner from the queue.
 
-  The next waiters may belong to the client that releases. This client may then serve them without a request, under the
-  owner of the grant. The script reserves a token for each of them. They stay in the queue until a later release lists
-  them as served.
+  The next waiters may all belong to the client of the next holder. This client may then serve them without a request,
+  under the owner of the grant. The script reserves a token for each of them. They stay in the queue until a later
+  release lists them as served. Another client reads their owners in the message of its grant.
 
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another
   message wakes the first waiter of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A late
@@ -35,11 +35,22 @@
     { 'freed', listeners }       the lock is free, and this many listeners were woken
     { 'gone' }                   the owner did not hold the lock, or not under that token
 ]]
-local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
-local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
-local owner, token, channel, publish = ARGV[1], ARGV[2], ARGV[6], ARGV[7]
-local terms =
-  { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5], most = tonumber(ARGV[8]) }
+local keys = {
+  lock = KEYS[1],
+  counter = KEYS[2],
+  queue = KEYS[3],
+  waiting = KEYS[4],
+  javaQueue = KEYS[5],
+  javaTimeouts = KEYS[6],
+}
+local owner, token, most = ARGV[1], ARGV[2], ARGV[8]
+local channel, served = ARGV[6], { unpack(ARGV, 9) }
+local terms = {
+  counterMs = ARGV[3],
+  claimMs = tonumber(ARGV[4]),
+  inbox = ARGV[5],
+  publish = ARGV[7],
+}
 
 -- include: parts/server-time.lua
 
@@ -47,57 +58,12 @@ local terms =
 
 -- include: parts/token.lua
 
+-- include: parts/issue-token.lua
+
 -- include: parts/queue.lua
 
 -- include: parts/wake-java.lua
 
-local found = redis.call('HMGET', keys.lock, owner, 'mode')
-local held = found[1]
-if found[2] then
-  -- After the acquisition, Redisson put a read-write lock into this key, because Redisson does not check for other
-  -- locks.
-  redis.call('HDEL', keys.lock, owner)
-  held = false
-end
-local last = redis.call('GET', keys.counter)
-if #ARGV > 8 then
-  redis.call('ZREM', keys.queue, unpack(ARGV, 9))
-end
-if token == '' then
-  redis.call('HDEL', keys.waiting, owner)
-  redis.call('ZREM', keys.queue, owner)
-  if redis.call('EXISTS', keys.queue) == 0 then
-    redis.call('DEL', keys.waiting)
-  end
-elseif last and last ~= token then
-  held = false
-end
-if not held then
-  if not found[1] then
-    -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
-    redis.call('HDEL', keys.lock, owner)
-  end
-  return { 'gone' }
-end
+-- include: parts/fair-release.lua
 
-local nowUs = serverTimeUs()
--- With the token '', the release runs in the background, and its client ignores the reply. So a grant to another owner
--- of this client is published too.
-local client, silent = clientOf(owner), token ~= ''
-local following, newToken, run = grantNext(keys, last or token, nowUs, terms, client, silent)
-if following then
-  if following ~= owner then
-    redis.call('HDEL', keys.lock, owner)
-  end
-  if #run > 0 then
-    return { 'run', following, newToken, table.concat(run, ' ') }
-  end
-  return { 'granted', following, newToken }
-end
-
-if redis.call('HLEN', keys.waiting) > 0 and redis.call('EXISTS', keys.queue) == 0 then
-  redis.call('DEL', keys.waiting)
-end
-redis.call('DEL', keys.lock)
-wakeJava(javaQueue, javaTimeouts, nowUs, publish, channel)
-return { 'freed', redis.call(publish, channel, '0') }
+return releaseFair(keys, owner, token, most, served, channel, terms)

@@ -35,6 +35,8 @@
 
 -- include: parts/token.lua
 
+-- include: parts/issue-token.lua
+
 -- include: parts/read-write.lua
 
 -- include: parts/replica.lua

@@ -4,7 +4,7 @@
 
   Safe to run twice, like each of these scripts.
 
-  KEYS[*]  both        the two keys of each call, one call after the other
+  KEYS[*]  all         the two keys of each call, one call after the other
   ARGV[1]  notAfterUs  as in `acquire`; this argument and the next four apply to all calls
   ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 means forever
   ARGV[3]  publish     PUBLISH or SPUBLISH
@@ -27,6 +27,8 @@ local asVote, kinds = { birth = ARGV[4], longestMs = ARGV[5] }, ARGV[6]
 -- include: parts/counter.lua
 
 -- include: parts/token.lua
+
+-- include: parts/issue-token.lua
 
 -- include: parts/read-write.lua
 

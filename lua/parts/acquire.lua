@@ -1,5 +1,5 @@
--- Included after parts/token.lua. Acquires a lock for an owner, or re-enters it. The script `acquire` passes no `vote`.
--- The script `vote` passes a table with `birth` and `longestMs`.
+-- Included after parts/issue-token.lua. Acquires a lock for an owner, or re-enters it. The script `acquire` passes no
+-- `vote`. The script `vote` passes a table with `birth` and `longestMs`.
 local function acquire(
   lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, vote
 )
@@ -54,16 +54,7 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions take this path, so it has few commands. Without a reserve, the token is made as a text, because
-    -- formatting a number would cost half the time of another command.
-    local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
-    local keptMs = counterKeptMs(counterMs, leaseMs)
-    local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')
-      or redis.call('SET', counter, newToken, 'GET')
-    if (tonumber(last) or 0) >= nowUs then
-      newToken = nextToken(last, 0, reserve)
-      setCounter(counter, newToken, counterMs, leaseMs)
-    end
+    local newToken = issueToken(counter, counterMs, leaseMs, reserved)
     redis.call('HSET', lock, owner, '1')
     redis.call('PEXPIRE', lock, leaseMs)
     return { 'granted', newToken, reserved }

@@ -1,10 +1,14 @@
--- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are the keys of one
--- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, most, inbox (the prefix of the inbox channels).
+-- Included by the scripts of the fair lock, after parts/issue-token.lua. `keys` are the keys of one lock. `terms` belong
+-- to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- `queue`    zset: owner -> ticket, which is the server time in µs at which the owner joined the queue.
 -- `waiting`  hash: client -> '<untilMs> <seen> <label>'. The places of the client count until the server time
---            `untilMs`. `seen` is 1 if the inbox of the client had a listener, otherwise 0. Also owner -> claim window
---            in ms, if the owner wants a shorter window.
+--            `untilMs`. `seen` is 2 if the inbox of the client had a listener, otherwise 0. It is 1 for a listener of an
+--            older version, which cannot read a run in a message. Also owner -> claim window in ms, if the owner wants
+--            a shorter window.
+
+-- The most owners of a run behind its first owner.
+local MOST_IN_RUN = 63
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')
@@ -12,32 +16,6 @@ end
 
 local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
-end
-
--- Keeps the places of a client for `aliveMs` from now. Usually writes nothing if an earlier call did this recently.
-local function stayAlive(keys, client, listens, label, nowMs, terms)
-  local mark = redis.call('HGET', keys.waiting, client)
-  local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
-  if seen == (listens and '1' or '0') and untilMs - nowMs > terms.aliveMs * 0.75 then
-    return
-  end
-  seen = listens and isHeard(client, terms) and 1 or 0
-  mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
-  redis.call('HSET', keys.waiting, client, mark)
-  redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
-
-  -- If the queue is never empty, `waiting` is never deleted. So each write also checks three random entries, and
-  -- deletes entries of clients that are gone and of owners that no longer wait.
-  local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
-  for i = 1, #some, 2 do
-    local overMs = string.match(some[i + 1], '^(%d+) %d')
-    if overMs and overMs - nowMs < 0 then
-      redis.call('HDEL', keys.waiting, some[i])
-    elseif not overMs and not redis.call('ZSCORE', keys.queue, some[i]) then
-      redis.call('HDEL', keys.waiting, some[i])
-    end
-  end
 end
 
 -- True if the places of the client still count and its inbox has not lost its listener. Scripts call this function
@@ -49,23 +27,6 @@ local function isAlive(client, mark, nowUs, terms)
     return false
   end
   return seen == '0' or isHeard(client, terms)
-end
-
--- Returns the first live owner of the queue, and removes the dead owners before this owner. Owners of the client `own`
--- count as alive. Returns nothing after 100 dead owners.
-local function firstAlive(keys, nowUs, terms, own)
-  for _ = 1, 100 do
-    local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
-    local client = owner and clientOf(owner)
-    if not owner or client == own then
-      return owner
-    end
-    if isAlive(client, redis.call('HGET', keys.waiting, client), nowUs, terms) then
-      return owner
-    end
-    redis.call('ZREM', keys.queue, owner)
-    redis.call('HDEL', keys.waiting, owner)
-  end
 end
 
 -- Returns the owners of this client that come before the first owner of another client in the queue, at most `most`.
@@ -80,54 +41,76 @@ local function runOf(keys, client, most)
   return run
 end
 
+-- Sends a grant to the inbox of the client: '<token> <owner> <lock>'. If the grant has a run, the message is
+-- '<token>+<length> <owner> <owners of the run> <lock>'.
+local function publishGrant(keys, client, token, owner, run, terms)
+  local words = { token, owner, unpack(run) }
+  if #run > 0 then
+    words[1] = token .. '+' .. #run
+  end
+  words[#words + 1] = keys.lock
+  redis.call('PUBLISH', terms.inbox .. client, table.concat(words, ' '))
+end
+
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
--- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
+-- empty, `asker` gets the lock for its own lease, because its client has just sent this request. `last` is the last
+-- token, or nil if the script has not read it.
 --
--- Each grant to another owner is published. If `silent` is true, a grant to an owner of the client `own` is not
--- published, because that client reads the reply. Such a grant also reserves a token for each owner of its run: the next
--- owners of the client in the queue, at most `terms.most`. The run is the third result.
+-- Each grant to another owner is published. If `most` is not nil, a grant to an owner of the client `own` is not
+-- published, because that client reads the reply.
+--
+-- Such grants reserve a token for each owner of their run: the next owners of the same client in the queue. The client
+-- may then serve the run without a request. The run is the third result. For the client `own` it has at most `most`
+-- owners.
 --
 -- A client counts as dead if its places no longer count, or if its inbox has lost the listener. The client `own` counts
 -- as alive, because it sent this request. If a client counts as dead by mistake, its next heartbeat restores its place.
-local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
-  local token = nextToken(last, nowUs, 0)
+local function grantNext(keys, last, terms, own, most, asker, leaseMs)
   for _ = 0, 2000 do
-    local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+    local first = redis.call('ZRANGE', keys.queue, 0, 1)
+    local owner = first[1]
     if not owner and not asker then
       return nil
+    end
+    -- A later error must not cost an owner its place. So the counter is read before the first write.
+    if owner and last == nil then
+      last = redis.call('GET', keys.counter)
     end
     if asker and (owner or asker) == asker then
       if owner then
         redis.call('ZREM', keys.queue, asker)
       end
+      local token = issueToken(keys.counter, terms.counterMs, leaseMs)
       redis.call('HSET', keys.lock, asker, '1')
       redis.call('PEXPIRE', keys.lock, leaseMs)
       if leaseMs < terms.claimMs then
         redis.call('HDEL', keys.waiting, asker)
       end
-      setCounter(keys.counter, token, terms.counterMs, leaseMs)
       return asker, token
     end
 
     local client = clientOf(owner)
     local found = redis.call('HMGET', keys.waiting, client, owner)
-    local claimMs = found[2]
+    local mark, claimMs = found[1], found[2]
     redis.call('ZREM', keys.queue, owner)
     if claimMs then
       redis.call('HDEL', keys.waiting, owner)
     end
-    if client == own or isAlive(client, found[1], nowUs, terms) then
+    local nowUs = serverTimeUs()
+    if client == own or isAlive(client, mark, nowUs, terms) then
+      local isPublished = not (most and client == own)
+      local readsRun = not isPublished or string.match(mark or '', '^%d+ 2')
+      local longest = isPublished and MOST_IN_RUN or most
       local run = {}
-      if silent and client == own and terms.most > 0 then
-        run = runOf(keys, client, terms.most)
-        token = nextToken(last, nowUs, #run)
+      if readsRun and longest > 0 and first[2] and clientOf(first[2]) == client then
+        run = runOf(keys, client, longest)
       end
+      local token = nextToken(last, nowUs, #run)
       redis.call('HSET', keys.lock, owner, '1')
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
       setCounter(keys.counter, token, terms.counterMs, terms.claimMs)
-      if not (silent and client == own) then
-        local message = token .. ' ' .. owner .. ' ' .. keys.lock
-        redis.call('PUBLISH', terms.inbox .. client, message)
+      if isPublished then
+        publishGrant(keys, client, token, owner, run, terms)
       end
       return owner, token, run
     end

@@ -5,6 +5,8 @@ const RELEASE = 'test/fair/lua/release-script.test.ts'
 const ACQUIRE = 'test/fair/lua/acquire.test.ts'
 const RUNS = 'test/fair/runs.test.ts'
 const RUN_SCRIPTS = 'test/fair/lua/runs.test.ts'
+const RUNS_BY_MESSAGE = 'test/fair/runs-by-message.test.ts'
+const FAIR_BATCH = 'test/servers/fair-batch.test.ts'
 
 export const fair = [
   {
@@ -94,8 +96,8 @@ export const fair = [
     id: 'grant-by-old-release',
     mistake: 'A grant by another client counts from an earlier release of this client.',
     file: 'src/locks/fair/place.ts',
-    search: '      this.#releasedAt = byRelease?.releasedAt\n      this.#reserved',
-    replace: '      this.#releasedAt ??= byRelease?.releasedAt\n      this.#reserved',
+    search: '      this.#releasedAt = byRelease?.releasedAt\n      this.#run',
+    replace: '      this.#releasedAt ??= byRelease?.releasedAt\n      this.#run',
     test: 'test/fair/place.test.ts',
     name: 'a newer grant by another client does not count from an earlier release',
   },
@@ -113,7 +115,7 @@ export const fair = [
     id: 'grant-to-the-dead',
     mistake: 'The lock is granted to the first in the queue even if that client is dead.',
     file: 'lua/parts/queue.lua',
-    search: 'if client == own or isAlive(client, found[1], nowUs, terms) then',
+    search: 'if client == own or isAlive(client, mark, nowUs, terms) then',
     replace: 'if client == own or owner then',
     test: RELEASE,
     name: 'one release passes over a thousand dead clients',
@@ -139,7 +141,7 @@ export const fair = [
   {
     id: 'new-ticket',
     mistake: 'A waiter that lost its place returns to the end of the queue.',
-    file: 'lua/fair/acquire.lua',
+    file: 'lua/parts/fair-acquire.lua',
     search: "local isNew = ticket == ''",
     replace: 'local isNew = true',
     test: ACQUIRE,
@@ -148,7 +150,7 @@ export const fair = [
   {
     id: 'late-request-queues',
     mistake: 'A request that arrives after its caller has given up creates a place.',
-    file: 'lua/fair/acquire.lua',
+    file: 'lua/parts/fair-acquire.lua',
     search: 'if isLate(notAfterUs) then',
     replace: 'if isLate(notAfterUs) and false then',
     test: ACQUIRE,
@@ -213,7 +215,7 @@ export const fair = [
   {
     id: 'fair-release-any-token',
     mistake: 'A late release of a fair lock ends a later hold of the same name.',
-    file: 'lua/fair/release.lua',
+    file: 'lua/parts/fair-release.lua',
     search: 'elseif last and last ~= token then',
     replace: 'elseif not last then',
     test: RELEASE,
@@ -241,8 +243,8 @@ export const fair = [
   {
     id: 'served-not-removed',
     mistake: 'A release does not remove the places that were served in a run.',
-    file: 'lua/fair/release.lua',
-    search: "redis.call('ZREM', keys.queue, unpack(ARGV, 9))",
+    file: 'lua/parts/fair-release.lua',
+    search: "redis.call('ZREM', keys.queue, unpack(served))",
     replace: "redis.call('ZREM', keys.queue, '')",
     test: RUN_SCRIPTS,
     name: 'a release removes the served places before it grants the lock',
@@ -251,10 +253,94 @@ export const fair = [
     id: 'run-not-served',
     mistake: 'Each waiter of a run costs a release and a confirmation.',
     file: 'src/locks/fair/fair-run.ts',
-    search: 'return Math.min(places.size - 1, RESERVE)',
-    replace: 'return Math.min(0, RESERVE)',
+    search: 'return Math.min(places.size - 1, MOST_IN_RUN)',
+    replace: 'return Math.min(0, MOST_IN_RUN)',
     test: RUNS,
     name: 'five consecutive waiters of a client that releases need one release and one confirmation',
+  },
+  {
+    id: 'run-in-old-message',
+    mistake: 'A message with a run goes to a client of an older version, which cannot read it.',
+    file: 'lua/parts/queue.lua',
+    search: "local readsRun = not isPublished or string.match(mark or '', '^%d+ 2')",
+    replace: 'local readsRun = true',
+    test: RUN_SCRIPTS,
+    name: 'a message has no run for a client',
+  },
+  {
+    id: 'run-of-message-endless',
+    mistake: 'A message lists all waiters of its client, and reserves a token for each.',
+    file: 'lua/parts/queue.lua',
+    search: 'local MOST_IN_RUN = 63',
+    replace: 'local MOST_IN_RUN = 1000',
+    test: RUN_SCRIPTS,
+    name: 'a message has at most 63 places behind the granted place',
+  },
+  {
+    id: 'run-of-message-not-served',
+    mistake:
+      'A client ignores the run in a message, so each waiter costs a release and a confirmation.',
+    file: 'src/locks/fair/place.ts',
+    search: 'this.#run = run\n',
+    replace: 'this.#run = byRelease === undefined ? [] : run\n',
+    test: RUNS_BY_MESSAGE,
+    name: 'consecutive waiters of a client need one message, one confirmation and one release',
+  },
+  {
+    id: 'old-run-kept',
+    mistake: 'A newer grant keeps the run of an older grant.',
+    file: 'src/locks/fair/place.ts',
+    search: 'this.#run = run\n',
+    replace: 'this.#run = this.#run.length > 0 ? this.#run : run\n',
+    test: 'test/fair/place.test.ts',
+    name: 'a newer grant replaces the run of an older grant',
+  },
+  {
+    id: 'run-after-fixed-lease',
+    mistake: 'A waiter with a fixed lease begins a run.',
+    file: 'src/locks/fair/fair-run.ts',
+    search: 'this.#owners = mayRun(first) ? run : NONE',
+    replace: 'this.#owners = run',
+    test: RUNS_BY_MESSAGE,
+    name: 'a first waiter with a fixed lease begins no run',
+  },
+  {
+    id: 'fair-calls-apart',
+    mistake:
+      'The calls of one turn go in separate requests, so calls of other clients divide them.',
+    file: 'src/servers/redis/calls/batch-scripts.ts',
+    search: 'always: fair.acquire.script,',
+    replace: '',
+    test: FAIR_BATCH,
+    name: 'are one request, and get consecutive places in the order of the calls',
+  },
+  {
+    id: 'fair-batch-drops-served',
+    mistake:
+      'In a request with several calls, a release lists only one of the waiters that were served.',
+    file: 'src/servers/redis/calls/batch-scripts.ts',
+    search: 'own.push(...all.slice(call.script.args.length))',
+    replace: '',
+    test: FAIR_BATCH,
+    name: 'a release that lists served waiters goes together with other calls',
+  },
+  {
+    id: 'fair-batch-error-spreads',
+    mistake: 'An error of one call of a request leaves the later calls without an answer.',
+    file: 'lua/fair/batch.lua',
+    search: 'pcall(scripts[kind], keys, unpack(ARGV, first, last))',
+    replace: 'true, scripts[kind](keys, unpack(ARGV, first, last))',
+    test: 'test/fair/lua/batch.test.ts',
+    name: 'an error of one call does not affect the others',
+  },
+  {
+    id: 'java-waiter-unseen',
+    mistake: "A release does not look for waiters of Redisson's queue.",
+    file: 'lua/parts/fair-release.lua',
+    search: "redis.call('EXISTS', keys.waiting, keys.javaQueue) > 0",
+    replace: "redis.call('EXISTS', keys.waiting) > 0",
+    test: RELEASE,
+    name: 'receive a message about a free lock',
   },
   {
     id: 'run-confirms-first-hold',

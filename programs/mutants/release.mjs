@@ -54,7 +54,7 @@ export const release = [
     id: 'release-past-the-queue',
     mistake: 'A forced release does not grant the lock to the first in its queue.',
     file: LOCK,
-    search: "if not grantNext(keys, fence, nowUs, terms, '', false) then",
+    search: "if not grantNext(keys, fence, terms, '') then",
     replace: 'if true then',
     test: ONE,
     name: 'a release grants the lock to the first waiter of the queue without a request of that waiter',

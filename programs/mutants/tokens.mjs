@@ -7,7 +7,7 @@ export const tokens = [
   {
     id: 'token-is-the-clock',
     mistake: 'A token is the time of the server, even if the last token was ahead of it.',
-    file: 'lua/parts/acquire.lua',
+    file: 'lua/parts/issue-token.lua',
     search: 'if (tonumber(last) or 0) >= nowUs then',
     replace: 'if not nowUs then',
     test: SCRIPTS,
@@ -34,9 +34,9 @@ export const tokens = [
   {
     id: 'reserve-below-last',
     mistake: 'The reserved tokens begin below tokens that were issued before.',
-    file: 'lua/parts/acquire.lua',
-    search: 'newToken = nextToken(last, 0, reserve)',
-    replace: 'newToken = nextToken(last, nowUs + reserve, 0)',
+    file: 'lua/parts/issue-token.lua',
+    search: 'token = nextToken(last, 0, reserve or 0)',
+    replace: 'token = nextToken(last, nowUs + (reserve or 0), 0)',
     test: SCRIPTS,
     name: 'with a reserve of 63 gets 63 new tokens below its own token',
   },

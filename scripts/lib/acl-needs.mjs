@@ -23,10 +23,14 @@ const OF_FOLDER = {
   ...{ lock: LOCK_AND_FAIR, fair: LOCK_AND_FAIR, quorum: NAMES.lock },
   ...ofKinds(({ names }) => names),
 }
+const LOCK_KEYS = ['lock', 'counter']
 /** The keys behind each list of keys. */
 const LISTS = {
-  lock: { both: ['lock', 'counter'], keys: ['lock', 'counter'] },
-  fair: { locks: ['lock', 'counter', 'queue', 'waiting'] },
+  lock: { all: LOCK_KEYS, both: LOCK_KEYS, keys: LOCK_KEYS },
+  fair: {
+    all: [...LOCK_KEYS, 'queue', 'waiting', 'javaQueue', 'javaTimeouts'],
+    locks: [...LOCK_KEYS, 'queue', 'waiting'],
+  },
   ...ofKinds(({ lists }) => lists),
 }
 
@@ -52,7 +56,7 @@ const LOCK = [
   'renew',
 ]
 const of = (folder, names) => names.map((name) => `${folder}/${name}`)
-const FAIR = of('fair', ['acquire', 'heartbeat', 'release'])
+const FAIR = of('fair', ['acquire', 'batch', 'heartbeat', 'release'])
 const PLAIN = of('lock', LOCK)
 
 /** Every client: it connects, listens, tells who it is and asks who others are. */

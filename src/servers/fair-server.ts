@@ -17,6 +17,9 @@ export const CLAIM_MS = 1_500
  */
 export const ALIVE_MS = 3_000
 
+/** The longest run behind one grant: how many owners of a client it serves without a request. */
+export const MOST_IN_RUN = 63
+
 /** The fair locks of a server, for one client. */
 export interface FairServer {
   lock(rawName: string): RemoteFairLock
@@ -92,6 +95,11 @@ export interface FairGrant {
   readonly rawName: string
   readonly owner: string
   readonly token: number
+  /**
+   * The owners of this client behind this owner in the queue, in FIFO order. Their tokens are at most `token`.
+   * Undefined for none.
+   */
+  readonly run?: readonly string[]
 }
 
 /** The places of one client in the queue of one fair lock, as a heartbeat reports them. */

@@ -28,8 +28,8 @@ const claimOf = (place: Place) => place.claim(clock as never)
 test('a grant by another client counts from the last answer, and ends with it', () => {
   const place = queuedPlace()
   nowMs = 900
-  place.onGrant(6)
-  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(0), isWhole: false })
+  place.onGrant({ token: 6 })
+  expect(claimOf(place)).toEqual({ token: 6, run: [], sentAt: at(0), isWhole: false })
   nowMs = 1_300
   expect(claimOf(place)).toBeNull()
 })
@@ -37,10 +37,10 @@ test('a grant by another client counts from the last answer, and ends with it', 
 test('a grant by a release of the same client counts from that release, even if the last answer is old', () => {
   const place = queuedPlace()
   nowMs = 5_000
-  place.onGrant(6, { releasedAt: at(4_990), reserved: 0 })
-  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(4_990), isWhole: false })
+  place.onGrant({ token: 6 }, { releasedAt: at(4_990) })
+  expect(claimOf(place)).toEqual({ token: 6, run: [], sentAt: at(4_990), isWhole: false })
   // The same grant, reported again.
-  place.onGrant(6)
+  place.onGrant({ token: 6 })
   expect(claimOf(place)?.sentAt).toEqual(at(4_990))
   nowMs = 6_300
   expect(claimOf(place)).toBeNull()
@@ -49,8 +49,8 @@ test('a grant by a release of the same client counts from that release, even if 
 test('a newer grant by another client does not count from an earlier release', () => {
   const place = queuedPlace()
   nowMs = 5_000
-  place.onGrant(6, { releasedAt: at(4_990), reserved: 0 })
-  place.onGrant(7)
+  place.onGrant({ token: 6 }, { releasedAt: at(4_990) })
+  place.onGrant({ token: 7 })
   expect(claimOf(place)).toBeNull()
 })
 
@@ -58,8 +58,8 @@ test('a grant counts from the last answer if that answer is newer than the relea
   const place = queuedPlace(1_000)
   nowMs = 700
   place.queued({ lastToken: 5, ttlMs: 9_000, first: true }, at(600))
-  place.onGrant(6, { releasedAt: at(500), reserved: 0 })
-  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(600), isWhole: false })
+  place.onGrant({ token: 6 }, { releasedAt: at(500) })
+  expect(claimOf(place)).toEqual({ token: 6, run: [], sentAt: at(600), isWhole: false })
 })
 
 test.each([
@@ -69,15 +69,30 @@ test.each([
 ])('a release grants the whole of a lease of %i ms to the same client: %s', (leaseMs, isWhole) => {
   const place = queuedPlace(leaseMs)
   nowMs = 100
-  place.onGrant(6, { releasedAt: at(50), reserved: 0 })
-  expect(claimOf(place)).toEqual({ token: 6, reserved: 0, sentAt: at(50), isWhole })
+  place.onGrant({ token: 6 }, { releasedAt: at(50) })
+  expect(claimOf(place)).toEqual({ token: 6, run: [], sentAt: at(50), isWhole })
 })
 
-test('a grant keeps the number of its reserved tokens, even if the same grant is reported again', () => {
+test.each([
+  { how: 'a message', byRelease: undefined },
+  { how: 'the answer to a release', byRelease: { releasedAt: at(5) } },
+])('a grant by $how keeps its run, even if the same grant is reported again', ({ byRelease }) => {
   const place = queuedPlace()
-  place.onGrant(9, { releasedAt: at(5), reserved: 3 })
-  place.onGrant(9)
-  expect(claimOf(place)).toMatchObject({ token: 9, reserved: 3 })
-  place.onGrant(12)
-  expect(claimOf(place)).toMatchObject({ token: 12, reserved: 0 })
+  place.onGrant({ token: 9, run: ['client:2', 'client:3'] }, byRelease)
+  place.onGrant({ token: 9 })
+  expect(claimOf(place)).toMatchObject({ token: 9, run: ['client:2', 'client:3'] })
+})
+
+test('a newer grant replaces the run of an older grant', () => {
+  const place = queuedPlace()
+  place.onGrant({ token: 9, run: ['client:2', 'client:3'] })
+  place.onGrant({ token: 12 })
+  expect(claimOf(place)).toMatchObject({ token: 12, run: [] })
+})
+
+test('a late message with an older grant and its run does not replace a newer grant', () => {
+  const place = queuedPlace()
+  place.onGrant({ token: 12 })
+  place.onGrant({ token: 9, run: ['client:2', 'client:3'] })
+  expect(claimOf(place)).toMatchObject({ token: 12, run: [] })
 })

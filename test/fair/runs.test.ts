@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
 import { takes } from '../support/takes.ts'
+import { Queue, SOON_MS, type Turn } from './turns.ts'
 
 /** Consecutive waiters of one client at the head of the queue, which the client serves without a request between them. */
 const rig = faultRig()
@@ -12,52 +13,6 @@ const rig = faultRig()
 const CLAIM_MS = 1_500
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
-const SOON_MS = 6_000
-
-/** One waiter, in the order of the queue, and what became of it. */
-interface Turn {
-  readonly who: string
-  readonly token: number
-}
-
-/** Waiters that queue one after the other. Each holds the lock for a moment, and writes down its turn. */
-class Queue {
-  readonly turns: Turn[] = []
-  readonly ends: Promise<unknown>[] = []
-  inside = 0
-
-  async join(who: string, client: Holdfast, work: (lease: Lease) => unknown = () => {}) {
-    const before = (await rig.queue('it')).length
-    this.ends.push(
-      client.getFairLock('it').using(async (lease) => {
-        expect(++this.inside).toBe(1)
-        this.turns.push({ who, token: lease.token })
-        await work(lease)
-        this.inside -= 1
-      }),
-    )
-    await rig.queued('it', before + 1)
-  }
-
-  async joinAll(
-    names: readonly string[],
-    clientOf: (who: string) => Holdfast,
-    work?: () => unknown,
-  ) {
-    for (const who of names) await this.join(who, clientOf(who), work)
-  }
-
-  get order(): string[] {
-    return this.turns.map(({ who }) => who)
-  }
-
-  /** Waits until all are served, each with a greater token than the one before. */
-  async served(ms = SOON_MS): Promise<void> {
-    await within(ms, Promise.all(this.ends))
-    const tokens = this.turns.map(({ token }) => token)
-    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
-  }
-}
 
 async function holding(client: Holdfast): Promise<Lease> {
   return client.getFairLock('it').lock()
@@ -81,7 +36,7 @@ function requests() {
 test('five consecutive waiters of a client that releases need one release and one confirmation', async () => {
   const client = patient()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   await queue.joinAll(NAMES, () => client)
   await held.release()
   await queue.served()
@@ -96,7 +51,7 @@ test('five consecutive waiters of a client that releases need one release and on
 test('a run that lasts longer than its confirmation is served without further requests', async () => {
   const client = patient()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   await queue.joinAll(
     NAMES,
     () => client,
@@ -111,7 +66,7 @@ test('a run that lasts longer than its confirmation is served without further re
 test('the waiters of two clients are served in the order in which they came', async () => {
   const clients: Record<string, Holdfast> = { a: rig.client(), b: rig.client() }
   const held = await holding(clients.a as Holdfast)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'b3', 'b4', 'a4', 'a5', 'a6', 'b5']
   await queue.joinAll(
     names,
@@ -128,7 +83,7 @@ test('a waiter of another client that comes during a run is behind the run, and 
   const client = patient()
   const other = rig.witness()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   await queue.join('a1', client)
   const second = client.getFairLock('it').lock()
   await rig.queued('it', 2)
@@ -147,7 +102,7 @@ test('a waiter of another client that comes during a run is behind the run, and 
 test('other clients see the hold of a run, and the waiters behind it', async () => {
   const client = rig.client()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   let seen: unknown
   await queue.join('a1', client)
   await queue.join('a2', client, async (lease) => {
@@ -169,7 +124,7 @@ test.each([
   async ({ leave, waitMs }) => {
     const client = patient()
     const held = await holding(client)
-    const queue = new Queue()
+    const queue = new Queue(rig)
     const leaving = new AbortController()
     await queue.join('a1', client, () => leave(leaving))
     const end = outcome(client.getFairLock('it').tryLock({ waitMs, signal: leaving.signal }))
@@ -190,7 +145,7 @@ test.each([
 test('a waiter that is aborted in the step that passes the lock on passes the lock on again', async () => {
   const client = rig.client()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   const leaving = new AbortController()
   await queue.join('a1', client)
   client.on('released', ({ token }) => {
@@ -212,7 +167,7 @@ describe('the last release of a run', () => {
     async (action) => {
       const client = rig.client()
       const held = await holding(client)
-      const queue = new Queue()
+      const queue = new Queue(rig)
       let trap: { done: Promise<void> } | undefined
       await queue.join('a1', client)
       await queue.join('a2', client)
@@ -235,7 +190,7 @@ test.each<Action>(['cutBefore', 'cutAfter', 'mute', 'duplicate'])(
   async (action) => {
     const client = rig.client()
     const held = await holding(client)
-    const queue = new Queue()
+    const queue = new Queue(rig)
     await queue.joinAll(NAMES, () => client)
     const trap = rig.proxy.onNextRequest(SHA.releaseFair, action)
     await held.release()
@@ -254,7 +209,7 @@ describe('the confirmation of a run', () => {
       const client = rig.client()
       const diary = new Diary(client)
       const held = await holding(client)
-      const queue = new Queue()
+      const queue = new Queue(rig)
       const trap = rig.proxy.onNextRequest(SHA.renew, action)
       await queue.join('a1', client)
       await queue.join('a2', client, async (lease) => {
@@ -275,7 +230,7 @@ describe('the confirmation of a run', () => {
     const client = rig.client()
     const diary = new Diary(client)
     const held = await holding(client)
-    const queue = new Queue()
+    const queue = new Queue(rig)
     const trap = rig.proxy.onNextRequest(SHA.renew, 'hold')
     let second = 0
     await queue.join('a1', client)
@@ -296,7 +251,7 @@ test('a hold of a run that is taken by force is followed by the next client, who
   const diary = new Diary(client)
   const witness = rig.witness()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   const turns: Turn[] = []
   await queue.join('a1', client)
   const second = client.getFairLock('it').lock()
@@ -342,7 +297,7 @@ test('a client that dies in a run delays the next client until its lease ends, a
   const leaseMs = 4_500
   const client = rig.client({ leaseMs })
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   await queue.joinAll(['a1', 'a2'], () => client)
   const last = client.getFairLock('it').lock()
   await rig.queued('it', 3)
@@ -362,7 +317,7 @@ test('a client that dies in a run delays the next client until its lease ends, a
 test('a client that closes in a run hands the lock off to the next client', async () => {
   const client = rig.client()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   await queue.join('a1', client)
   const second = client.getFairLock('it').lock()
   await rig.queued('it', 2)
@@ -387,7 +342,7 @@ describe('a release of the server is needed between two waiters of a client', ()
   test.each(cases)('%s', async (_, acquire, work, released) => {
     const client = patient()
     const held = await holding(client)
-    const queue = new Queue()
+    const queue = new Queue(rig)
     await queue.join('a1', client)
     const second = acquire(client.getFairLock('it'))
     await rig.queued('it', 2)
@@ -407,7 +362,7 @@ describe('a release of the server is needed between two waiters of a client', ()
 test('a run has at most 63 waiters behind the first one', async () => {
   const client = patient()
   const held = await holding(client)
-  const queue = new Queue()
+  const queue = new Queue(rig)
   const names = Array.from({ length: 70 }, (_, i) => `a${i}`)
   await queue.joinAll(names, () => client)
   await held.release()

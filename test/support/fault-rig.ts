@@ -17,6 +17,7 @@ export const SHA = {
   renew: scripts.renew.sha1,
   acquireFair: scripts.acquireFair.sha1,
   releaseFair: scripts.releaseFair.sha1,
+  batchFair: scripts.batchFair.sha1,
   heartbeat: scripts.heartbeat.sha1,
 } as const
 

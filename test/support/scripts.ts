@@ -13,6 +13,7 @@ export const { script: arrive } = barrier.arrive
 export const { script: inspectBarrier } = barrier.inspect
 export const { script: leaveBarrier } = barrier.leave
 export const { script: acquireFair } = fair.acquire
+export const { script: batchFair } = fair.batch
 export const { script: heartbeat } = fair.heartbeat
 export const { script: releaseFair } = fair.release
 export const { script: countDown } = latch.countDown

@@ -82,7 +82,7 @@ async function measure(args) {
       await inQueue(3)
       await until(async () => {
         const mark = await server.admin.hget(`holdfast_waiting:{${name}}`, id)
-        return / 1 /.test(mark ?? '')
+        return / [12] /.test(mark ?? '')
       }, 'the subscription to the inbox')
       await pause(Math.random() * 600) // Any time between two heartbeats.
       const cut = kind === 'swallowed' ? way.cutAtMessage() : undefined

@@ -96,7 +96,9 @@ async function measure(args) {
     await until(
       async () => {
         const marks = await server.admin.hvals(`holdfast_waiting:{${lock}}`)
-        return (await queued(lock)) === k && marks.filter((mark) => / 1 /.test(mark)).length === k
+        return (
+          (await queued(lock)) === k && marks.filter((mark) => / [12] /.test(mark)).length === k
+        )
       },
       'the queue',
       60_000,

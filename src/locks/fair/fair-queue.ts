@@ -12,7 +12,7 @@ import type { Subscription } from '../../servers/subscription.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { FairRun } from './fair-run.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import type { OwnRelease, Place } from './place.ts'
+import type { OwnGrant, OwnRelease, Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
@@ -77,9 +77,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   onOwnRelease(following: NextHolder, releasedAt?: Moment): void {
-    const { owner, token, run = [] } = following
-    this.run.start(following)
-    this.onGrant(owner, token, { releasedAt, reserved: run.length })
+    this.onGrant(following, { releasedAt })
   }
 
   passOn(hold: Hold): { waiter: Waiter; following: Hold } | null {
@@ -127,15 +125,17 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Called when a message or the answer to a release reports that this owner id has the lock.
+   * Called when a message or the answer to a release reports that an owner of this client has the
+   * lock.
    *
    * @param byRelease the release of this client that made the grant; undefined if none is known
    */
-  onGrant(owner: string, token: number, byRelease?: OwnRelease): void {
+  onGrant(grant: OwnGrant, byRelease?: OwnRelease): void {
     const { clock } = this.#lock.services
+    const { owner, token } = grant
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.onGrant(token, byRelease)
+      place.onGrant(grant, byRelease)
       // If the last answer about this place is too old, the waiter must send a request first. In a
       // long queue, a heartbeat then refreshes many places, so that the next waiters need no such
       // request.
@@ -167,7 +167,7 @@ export class FairQueue implements QueuedWaiters {
     // listed them.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
-    this.places.get(granted)?.onGrant(lastToken)
+    this.places.get(granted)?.onGrant({ token: lastToken })
     if (this.places.size === 0) return
     // Holders outside the queue, such as owners of `getLock`, publish a message at a release. After
     // its first heartbeat, a client listens for these messages. If a message is lost, the next

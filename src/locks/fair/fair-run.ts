@@ -1,11 +1,9 @@
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
-import { RESERVE } from '../../local/hand-over-budget.ts'
 import type { PendingConfirmation } from '../../local/passed-on.ts'
-import type { NextHolder } from '../../servers/answers.ts'
-import { ALIVE_MS, CLAIM_MS } from '../../servers/fair-server.ts'
+import { ALIVE_MS, CLAIM_MS, MOST_IN_RUN } from '../../servers/fair-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
-import { LEAST_LEFT, type Place } from './place.ts'
+import { type KnownGrant, LEAST_LEFT, type Place } from './place.ts'
 import type { Places } from './places.ts'
 
 /**
@@ -15,47 +13,57 @@ import type { Places } from './places.ts'
  */
 const LEAST_LEASE_MS = 1.5 * ALIVE_MS
 
+const NONE: readonly string[] = []
+
 /**
- * A run: consecutive places of this client at the head of the queue. The answer to a release grants
- * the lock to one owner of this client, and lists the run behind this owner. The client then passes
- * the lock on along the run without a request.
+ * A run: consecutive places of this client at the head of the queue. A grant to one owner of this
+ * client lists the run behind this owner. The client then passes the lock on along the run without
+ * a request.
  *
  * All holds of a run have the owner id of the grant, and tokens that the grant has reserved. The
  * places stay in the queue until the next release. So they keep their order if the lock is lost.
  */
 export class FairRun {
-  readonly #served = new Set<string>()
+  // Created when it is first needed, because most locks have no run.
+  #served: Set<string> | undefined
   #lastToken = 0
-  #owners: readonly string[] = []
+  #owners = NONE
   #at = 0
   #confirmSentAt: Moment | undefined
 
   /** The owner ids that were served in a run, and whose places the server may still have. */
   get served(): readonly string[] {
-    return [...this.#served]
+    return this.#served === undefined ? NONE : [...this.#served]
   }
 
   /** Called when the client passes the lock on to this place. */
   addServed({ wireOwner }: Place): void {
+    this.#served ??= new Set()
     this.#served.add(wireOwner)
   }
 
   /** Called when the server has removed the places of these owner ids. */
   removeServed(owners: readonly string[]): void {
-    for (const owner of owners) this.#served.delete(owner)
+    for (const owner of owners) this.#served?.delete(owner)
   }
 
-  /** Called when the answer to a release of this client names an owner of this client as holder. */
-  start({ token, run = [] }: NextHolder): void {
+  /**
+   * Called when a waiter of this client uses a grant. The run of an earlier grant then ends.
+   *
+   * @param first the request of this waiter, which may not begin a run
+   * @returns how many tokens below the token of the grant belong to the run
+   */
+  start({ token, run }: KnownGrant, first: AcquireRequest): number {
     this.#lastToken = token
-    this.#owners = run
+    this.#owners = mayRun(first) ? run : NONE
     this.#at = 0
     this.#confirmSentAt = undefined
+    return this.#owners.length
   }
 
   /** Called when the lock may be free. All further waiters then need a grant of the server. */
   stop(): void {
-    this.#owners = []
+    this.#owners = NONE
   }
 
   /** Called when the client sends the confirmation of the grant. */
@@ -82,7 +90,7 @@ export class FairRun {
   longest(places: Places): number {
     const [first] = places
     if (first === undefined || !mayRun(first.waiter.request)) return 0
-    return Math.min(places.size - 1, RESERVE)
+    return Math.min(places.size - 1, MOST_IN_RUN)
   }
 
   /**

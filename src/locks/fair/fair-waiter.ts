@@ -94,7 +94,8 @@ export class FairWaiter extends LocalWaiter {
     // A client with a renewal thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
-    const hold = this.#newHold(claim, claim.sentAt, claimMs)
+    const reserved = this.#queue.run.start(claim, this.request)
+    const hold = this.#newHold({ token: claim.token, reserved }, claim.sentAt, claimMs)
     if (hold === null) return false
     hold.beganAt = clock.monotonic()
     // The request is sent before the caller continues, because the caller may block the event loop

@@ -11,7 +11,7 @@ import {
 import type { LockServer } from '../../servers/lock-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { OpenRequest } from '../../waiting/server-health.ts'
-import type { Place } from './place.ts'
+import type { OwnGrant, Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
@@ -35,8 +35,8 @@ const LINGER_BEATS = 3
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
-  /** Called when a message or an answer reports that this owner id has the lock. */
-  onGrant(owner: string, token: number): void
+  /** Called when a message or an answer reports that an owner of this client has the lock. */
+  onGrant(grant: OwnGrant): void
   /** Called with the answer to a heartbeat that listed the places `asked`. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
@@ -107,9 +107,10 @@ export class Heartbeat {
     this.#inbox = null
   }
 
-  #onGrant({ rawName, owner, token }: FairGrant): void {
+  #onGrant(grant: FairGrant): void {
+    const { rawName, owner, token } = grant
     const queue = this.#queues.get(rawName)
-    if (queue !== undefined) queue.onGrant(owner, token)
+    if (queue !== undefined) queue.onGrant(grant)
     else this.refuse(this.#fairServer.lock(rawName), owner, token)
   }
 
@@ -122,8 +123,7 @@ export class Heartbeat {
     lock.endHold(ending, {
       answered: (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
-        if (following?.own)
-          this.#queues.get(lock.rawName)?.onGrant(following.owner, following.token)
+        if (following?.own) this.#queues.get(lock.rawName)?.onGrant(following)
       },
       failed: () => {},
     })

@@ -11,19 +11,28 @@ import type { Waiter } from '../../waiting/waiter.ts'
  */
 export const LEAST_LEFT = 0.25
 
+/** A grant to a waiter of this client, as a message or an answer reports it. */
+export interface ReportedGrant {
+  readonly token: number
+  /**
+   * The owners of this client behind the waiter in the queue. The grant has reserved a token below
+   * `token` for each of them. Undefined for none.
+   */
+  readonly run?: readonly string[]
+}
+
+export interface OwnGrant extends ReportedGrant {
+  readonly owner: string
+}
+
 /** A release of this client that granted the lock to another waiter of this client. */
 export interface OwnRelease {
   /** When the client sent the release; undefined if unknown. */
   readonly releasedAt: Moment | undefined
-  /** How many tokens below its own token the grant has reserved. */
-  readonly reserved: number
 }
 
 /** A grant that the waiter can use without a request. */
-interface KnownGrant {
-  readonly token: number
-  /** How many tokens below `token` the grant has reserved. */
-  readonly reserved: number
+export interface KnownGrant extends Required<ReportedGrant> {
   /** A time before the grant was made. */
   readonly sentAt: Moment
   /** True if the server has granted the whole lease, so the grant needs no confirmation. */
@@ -45,6 +54,8 @@ export class Place {
   ticket = ''
   /** True if the server has answered a request of this waiter. Heartbeats do not count. */
   answered = false
+  /** True if the waiter may send its first request, or has sent it, and the server has not answered. */
+  asking = false
   /** True while a heartbeat that lists this place is in flight. */
   beating = false
   /** True until the waiter leaves the queue. */
@@ -64,7 +75,7 @@ export class Place {
    * have made this grant.
    */
   #releasedAt: Moment | undefined
-  #reserved = 0
+  #run: readonly string[] = []
   #checkTimer: Timer | undefined
 
   constructor(waiter: Waiter, wireOwner: string) {
@@ -96,11 +107,11 @@ export class Place {
   }
 
   /** @param byRelease the release of this client that made the grant; undefined if none is known */
-  onGrant(token: number, byRelease?: OwnRelease): void {
+  onGrant({ token, run = [] }: ReportedGrant, byRelease?: OwnRelease): void {
     this.#path = byRelease === undefined ? 'granted' : 'local'
     if (token > this.#token) {
       this.#releasedAt = byRelease?.releasedAt
-      this.#reserved = byRelease?.reserved ?? 0
+      this.#run = run
     }
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
@@ -125,7 +136,7 @@ export class Place {
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     if (leftMs < this.claimMs * LEAST_LEFT) return null
     const isWhole = isLater && this.claimMs === this.waiter.request.leaseMs
-    return { token: this.#token, reserved: this.#reserved, sentAt, isWhole }
+    return { token: this.#token, run: this.#run, sentAt, isWhole }
   }
 
   /** How the waiter acquires the lock; undefined if the waiter did not have to queue. */

@@ -20,13 +20,13 @@ export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()
   /** The number of places of each owner. */
   readonly #owners = new Map<Owner, number>()
-  #others: Iterator<Place> = this.#all.values()
+  #others: Iterator<Place> | undefined
   /**
    * Since when places may be missing on the server, in milliseconds on the monotonic clock.
    * Undefined if no place may be missing.
    */
   #missingAt: number | undefined
-  #missing: Iterator<Place> = this.#all.values()
+  #missing: Iterator<Place> | undefined
 
   get size(): number {
     return this.#all.size
@@ -81,8 +81,9 @@ export class Places implements Iterable<Place> {
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
+    this.#others ??= this.#all.values()
     const some = nextPlaces(this.#others)
-    if (some.length < MOST_IN_ONE) this.#others = this.#all.values()
+    if (some.length < MOST_IN_ONE) this.#others = undefined
     return some.filter((place) => place.isDue(now, olderMs))
   }
 
@@ -95,7 +96,7 @@ export class Places implements Iterable<Place> {
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
     this.#missingAt = sentAt.monotonic
-    this.#missing = this.#all.values()
+    this.#missing = undefined
   }
 
   /** True if the server may have lost places that the client has not listed again. */
@@ -110,6 +111,7 @@ export class Places implements Iterable<Place> {
   nextMissing(): Place[] {
     const before = this.#missingAt
     if (before === undefined) return []
+    this.#missing ??= this.#all.values()
     for (let some = nextPlaces(this.#missing); some.length > 0; some = nextPlaces(this.#missing)) {
       const missing = some.filter((place) => place.isQueuedSince(before) === false)
       if (missing.length > 0) return missing
@@ -123,7 +125,7 @@ export class Places implements Iterable<Place> {
    * reached the server.
    */
   missingAgain(): void {
-    this.#missing = this.#all.values()
+    this.#missing = undefined
   }
 }
 

@@ -12,18 +12,23 @@ const MOST = 128
  * would spend most of its time limit behind other requests.
  */
 export class RequestsInFlight {
-  readonly #asking = new Set<Place>()
-  readonly #next = new Set<Place>()
+  #asking = 0
+  // Created when it is first needed, because most locks never have so many waiters.
+  #next: Set<Place> | undefined
 
   /**
    * @returns true if the waiter may send its request now. Otherwise `done` of another place wakes
    * the waiter
    */
   admits(place: Place): boolean {
-    if (place.answered || this.#asking.has(place)) return true
-    if (this.#asking.size < MOST && this.#next.size === 0) this.#asking.add(place)
-    else this.#next.add(place)
-    return !this.#next.has(place)
+    if (place.answered || place.asking) return true
+    if (this.#asking >= MOST || this.#next?.size) {
+      this.#next ??= new Set()
+      this.#next.add(place)
+      return false
+    }
+    this.#start(place)
+    return true
   }
 
   /**
@@ -31,12 +36,19 @@ export class RequestsInFlight {
    * may then send its request.
    */
   done(place: Place): void {
-    this.#next.delete(place)
-    if (!this.#asking.delete(place)) return
-    const [next] = this.#next
+    this.#next?.delete(place)
+    if (!place.asking) return
+    place.asking = false
+    this.#asking -= 1
+    const [next] = this.#next ?? []
     if (next === undefined) return
-    this.#next.delete(next)
-    this.#asking.add(next)
+    this.#next?.delete(next)
+    this.#start(next)
     next.waiter.wakeEvent.set()
+  }
+
+  #start(place: Place): void {
+    place.asking = true
+    this.#asking += 1
   }
 }

@@ -1,5 +1,5 @@
 import type { NextHolder } from '../answers.ts'
-import { ALIVE_MS, CLAIM_MS, type FairGrant } from '../fair-server.ts'
+import { ALIVE_MS, CLAIM_MS, type FairGrant, MOST_IN_RUN } from '../fair-server.ts'
 import { clientOf } from '../owner-id.ts'
 import { mint } from './counter.ts'
 import { type ClientMark, type LockQueue, removeFromQueue, setMark } from './lock-queue.ts'
@@ -24,7 +24,7 @@ interface Giving {
    * sends this client no message.
    */
   readonly silent?: boolean
-  /** With `silent`: the longest run of places that the client wants to serve; 0 by default. */
+  /** With `silent`: the longest run of places that the client `own` wants to serve; 0 by default. */
   readonly most?: number
   /**
    * The token of the hold that ends; 0 or undefined if the request names none. The new token is
@@ -88,14 +88,15 @@ export function giveToNext(record: OpenRecord, giving: Giving): NewHolder | null
     const claimMs = queue.claims[owner] ?? CLAIM_MS
     removeFromQueue(queue, owner)
     if (owner === asker?.owner) return give(record, giving, owner, asker.leaseMs)
-    if (silent && client === own) {
-      const run = runOf(queue, client, giving.most ?? 0)
+    const mark = queue.marks[client]
+    if (client === own || isAlive(record, client, mark)) {
+      const isPublished = !(silent && client === own)
+      const mostByMessage = mark?.seen ? MOST_IN_RUN : 0
+      const run = runOf(queue, client, isPublished ? mostByMessage : (giving.most ?? 0))
       const given = give(record, { ...giving, reserve: run.length }, owner, claimMs, CLAIM_MS)
-      return run.length === 0 ? given : { ...given, run }
-    }
-    if (client === own || isAlive(record, client, queue.marks[client])) {
-      const given = give(record, giving, owner, claimMs, CLAIM_MS)
-      publishGrant(record, client, given)
+      const grant = run.length === 0 ? given : { ...given, run }
+      if (!isPublished) return grant
+      publishGrant(record, client, grant)
       return given
     }
     delete queue.marks[client]

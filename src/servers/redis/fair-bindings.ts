@@ -1,7 +1,7 @@
 import type { HeartbeatAnswer, Released } from '../answers.ts'
 import { clientOf } from '../owner-id.ts'
 import { endsInMs, type Remaining } from '../remaining.ts'
-import { type OwnListeners, othersOf } from './calls/own-listeners.ts'
+import { forEachOwn, othersOf } from './calls/own-listeners.ts'
 import { converted, only } from './scripts/convert.ts'
 import * as scripts from './scripts/fair.generated.ts'
 import { renew } from './scripts/lock.generated.ts'
@@ -29,11 +29,14 @@ export const confirm = converted(renew, (answers): Remaining => {
   return remaining
 })
 
-export const release = (clientId: string, own: OwnListeners) =>
-  converted(scripts.release, (answer): Released => {
-    if (answer.kind !== 'granted' && answer.kind !== 'run') return othersOf(answer, own)
-    const { owner, token } = answer
-    const run = answer.kind === 'run' ? { run: answer.next.split(' ') } : undefined
-    const following = { owner, token, own: clientOf(owner) === clientId, ...run }
-    return { kind: 'freed', others: own === -1 ? 1 : 0, following }
-  })
+/** Makes the bindings of a release, one for each number of own listeners. Returns a function that selects a binding. */
+export const releasesOf = (clientId: string) =>
+  forEachOwn((own) =>
+    converted(scripts.release, (answer): Released => {
+      if (answer.kind !== 'granted' && answer.kind !== 'run') return othersOf(answer, own)
+      const { owner, token } = answer
+      const run = answer.kind === 'run' ? { run: answer.next.split(' ') } : undefined
+      const following = { owner, token, own: clientOf(owner) === clientId, ...run }
+      return { kind: 'freed', others: own === -1 ? 1 : 0, following }
+    }),
+  )

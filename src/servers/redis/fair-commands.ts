@@ -28,11 +28,13 @@ class RedisFairServer implements FairServer {
   readonly #server: KindScripts
   readonly #clientId: string
   readonly #label: string
+  readonly #releaseFor: ReturnType<typeof fair.releasesOf>
 
   constructor(server: KindScripts, { clientId, label }: KindClient) {
     this.#server = server
     this.#clientId = clientId
     this.#label = label
+    this.#releaseFor = fair.releasesOf(clientId)
   }
 
   lock(rawName: string): RemoteFairLock {
@@ -116,7 +118,7 @@ class RedisFairServer implements FairServer {
     reply: Reply<Released>,
   ): void {
     const { runner } = this.#server
-    const binding = fair.release(this.#clientId, runner.ownListeners(listens))
+    const binding = this.#releaseFor(runner.ownListeners(listens))
     runner.run(binding, keys, { owner, token, most, served }, callMs, reply)
   }
 }
@@ -127,12 +129,16 @@ export const redisFair: RedisKind = {
 }
 
 /**
- * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast.
+ * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast. The script part
+ * `queue` explains the message.
  */
 function grantIn(message: string): FairGrant | undefined {
-  const [, token, owner, rawName] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
-  if (rawName === undefined || owner === undefined) return undefined
-  return { rawName, owner, token: Number(token) }
+  const [, token, length = '0', words = ''] = /^(\d+)(?:\+(\d+))? (.+)$/s.exec(message) ?? []
+  const name = words.split(' ')
+  const [owner, ...run] = name.splice(0, 1 + Number(length))
+  const rawName = name.join(' ')
+  if (!owner || rawName === '') return undefined
+  return { rawName, owner, token: Number(token), ...(run.length > 0 && { run }) }
 }
 
 /**

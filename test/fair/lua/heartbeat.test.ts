@@ -70,7 +70,7 @@ describe('a heartbeat', () => {
     await given({ holder: 'h:1', queue: ['a:1'] })
     const inbox = await listen(`${INBOX}a`)
     await beat([place('a:1', 0)])
-    expect(await waiting()).toEqual({ a: mark(1) })
+    expect(await waiting()).toEqual({ a: mark(2) })
     await inbox.stop()
     const then = await waiting()
     pass(ALIVE_MS / 4 - 1)
@@ -110,10 +110,10 @@ describe('a heartbeat', () => {
   })
 
   test('gives a restored queue a TTL even when its client is known to be alive', async () => {
-    await given({ holder: 'h:1', waiting: { a: mark(1) } })
+    await given({ holder: 'h:1', waiting: { a: mark(2) } })
     await beat([place('a:1', 0, 20_000)])
     await expectTtl(QUEUE, 2 * ALIVE_MS)
-    expect(await waiting()).toEqual({ a: mark(1), 'a:1': '20000' })
+    expect(await waiting()).toEqual({ a: mark(2), 'a:1': '20000' })
   })
 
   test('moves no place that exists', async () => {

@@ -48,7 +48,7 @@ export function pass(ms: number): void {
 }
 
 /** The script, at the time of the test. */
-function timed<S extends Script>(script: S): S {
+export function timed<S extends Script>(script: S): S {
   const time = `{ '${Math.floor(clockUs / 1e6)}', '${clockUs % 1e6}' }`
   const source = script.source.replaceAll("redis.call('TIME')", time)
   expect(source).not.toBe(script.source)
@@ -171,17 +171,20 @@ export function ticketOf(i: number): number {
   return TOKEN + (i + 1) * 1_000_000
 }
 
-/** The mark of a client: 1 if its inbox had a listener, and the time until which the client lives. */
-export function mark(seen: 0 | 1, leftMs = ALIVE_MS, label = 'shop'): string {
+/**
+ * The mark of a client: 2 if its inbox had a listener, 1 for a listener of an older version, and the time until which
+ * the client lives.
+ */
+export function mark(seen: 0 | 1 | 2, leftMs = ALIVE_MS, label = 'shop'): string {
   return `${clockUs / 1_000 + leftMs} ${seen} ${label}`
 }
 
 /** A client of whom nothing but its end is known: its inbox had a listener, and has none any more. */
-export const GONE = () => mark(1)
+export const GONE = () => mark(2)
 /** A client that never listened. It may be about to. */
 export const UNHEARD = () => mark(0)
 /** A client whose heartbeat has stopped. */
-export const EXPIRED = () => mark(1, -1)
+export const EXPIRED = () => mark(2, -1)
 
 /** Listens, as clients do to their inboxes. Ends with the test. */
 export async function listen(...channels: string[]) {

@@ -146,7 +146,7 @@ function alike(all: Record<string, unknown>): unknown {
   const { [WAITING]: waiting, ...others } = all
   const known = Object.entries((waiting ?? {}) as Record<string, string>)
     .filter(([who, what]) => who.startsWith('a:') || Number.parseInt(what, 10) * 1_000 >= NOW)
-    .map(([who, what]) => [who, what.replace(/ [01] /, ' ')])
+    .map(([who, what]) => [who, what.replace(/ [012] /, ' ')])
   return { ...others, waiting: Object.fromEntries(known) }
 }
 

@@ -47,7 +47,7 @@ const READERS = readersOf({
     release: lockBindings.free(1),
     heartbeat: fairBindings.heartbeat(1),
     confirmFair: fairBindings.confirm,
-    releaseFair: fairBindings.release('NxwZr5PVhg5sb0Me8yo04', 0),
+    releaseFair: fairBindings.releasesOf('NxwZr5PVhg5sb0Me8yo04')(0),
   },
 })
 

@@ -18,12 +18,15 @@ export function othersOf(answer: CountedRelease, own: OwnListeners): Released {
   return { kind: 'freed', others: Math.max(0, answer.listeners - own) }
 }
 
+/** Makes one value for each number of own listeners. Returns a function that selects a value. */
+export function forEachOwn<T>(make: (own: OwnListeners) => T): (own: OwnListeners) => T {
+  const all = ([-1, 0, 1] as const).map(make)
+  return (own) => all[own + 1] as T
+}
+
 /** Makes one binding for each number of own listeners. Returns a function that selects a binding. */
 export function withOthers<Names, Given>(
   binding: Binding<Names, Given, CountedRelease>,
 ): (own: OwnListeners) => Binding<Names, Given, Released> {
-  const all = ([-1, 0, 1] as const).map((own) =>
-    converted(binding, (answer) => othersOf(answer, own)),
-  )
-  return (own) => all[own + 1] as Binding<Names, Given, Released>
+  return forEachOwn((own) => converted(binding, (answer) => othersOf(answer, own)))
 }

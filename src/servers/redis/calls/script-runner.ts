@@ -7,6 +7,7 @@ import type { RedisClient } from '../connection/open-client.ts'
 import type { Binding, GivenSource } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
+import { FAIR_LOCKS, LOCKS } from './batch-scripts.ts'
 import { slotOf } from './cluster-slot.ts'
 import { NodeClocks } from './node-clocks.ts'
 import type { OwnListeners } from './own-listeners.ts'
@@ -34,7 +35,9 @@ export class ScriptRunner {
   readonly #onSend: OnSend
   readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
-  readonly #batch = new Batch<SentCall>(this, (failure) => this.#connection.refused(failure))
+  readonly #batches = [LOCKS, FAIR_LOCKS].map(
+    (script) => new Batch<SentCall>(script, this, (failure) => this.#connection.refused(failure)),
+  )
 
   /**
    * @param counterMs how long a token counter outlives its last use, in milliseconds; 0 means
@@ -104,9 +107,18 @@ export class ScriptRunner {
     reply: Reply<A>,
   ): void {
     const call = new ScriptCall(this, binding, names, given, callMs, reply)
-    const goesAlone = !this.#connection.isBusy || this.clustered || !this.#batch.takes(call)
-    if (goesAlone) this.sendAlone(call)
-    else this.#batch.add(call)
+    const batch = this.#batchFor(call)
+    if (batch === undefined) {
+      this.sendAlone(call)
+      return
+    }
+    for (const other of this.#batches) if (other !== batch) other.sendBefore(call.keys)
+    batch.add(call)
+  }
+
+  #batchFor(call: SentCall): Batch<SentCall> | undefined {
+    const { isBusy, clustered } = this.#connection
+    return clustered ? undefined : this.#batches.find((batch) => batch.takes(call, isBusy))
   }
 
   /** @returns the answer; rejects only with a `CallFailure` */
@@ -121,7 +133,7 @@ export class ScriptRunner {
 
   /** @internal */
   sendAlone(call: SentCall): void {
-    this.#batch.sendBefore(call.keys)
+    for (const batch of this.#batches) batch.sendBefore(call.keys)
     const now = performance.now()
     this.#connection.send(call, Math.max(1, call.endsAt - now))
     this.#onSend.touch(now)
