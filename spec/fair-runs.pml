@@ -16,7 +16,7 @@
  *  - The confirmation of a grant is on its way for any time, and its answer is read or lost.
  *  - Time is in ticks: a claim window is CLAIM ticks, a lease LEASE; a holder relies on one tick less of each.
  *  - After a force that A does not know of, A and B may both work; the tokens of B are then the newer ones. So a hold
- *    that was taken by force (`outside`) is left out of the exclusion.
+ *    that was taken by force (`outside`) is left out of the exclusion, and of the order.
  *  - Bounded: TOP tokens, one force.
  *
  * Guards that can be left out, one -D for each:
@@ -38,7 +38,7 @@
 #define LEASE 3
 #define SURE 1
 #define VALID 2
-#define TOP 10
+#define TOP 9
 
 #define OUT 0
 #define QUEUES 1
@@ -232,7 +232,7 @@ active proctype world() {
 		:: state[p] == QUEUES && FOLLOWS(p) && !isBefore(1, p) && !isBefore(2, p) && !isBefore(3, p) ->
 			printf("client A: passes the lock on to place %d, token %d\n", p, token + 1);
 			/* First come, first served. */
-			for (i : 0 .. B) { assert(!(state[i] == QUEUES && !overtaken[i] && mine[i] < mine[p])) }
+			for (i : 0 .. B) { assert(outside || !(state[i] == QUEUES && !overtaken[i] && mine[i] < mine[p])) }
 			i = 0; ends(holder - 1); served[p] = 1; t = token + 1;
 #ifdef NO_PROOF
 			valid = (valid == 0 -> 1 : valid);

@@ -5,7 +5,6 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { Action } from '../support/proxy.ts'
-import { takes } from '../support/takes.ts'
 import { Queue, SOON_MS } from './turns.ts'
 
 /** Another client releases the lock, and a message grants it to the first of consecutive waiters of one client. */
@@ -229,7 +228,7 @@ test('a client that dies before its confirmation delays the next client by the c
   rig.proxy.blackHole({ onHeal: 'drop' })
   await held.release()
   // Each place of the client may get one grant, until its places end 3 s after its last heartbeat.
-  const next = await takes({ atMost: 3_000 + CLAIM_MS + 500 + NOISE_MS }, behind)
+  const next = await within(3_000 + CLAIM_MS + 500 + NOISE_MS, behind)
   await next.release()
   await rig.proxy.heal()
   for (const one of [first, second]) await (await within(SOON_MS, one)).value?.release()

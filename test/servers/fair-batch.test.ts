@@ -189,6 +189,11 @@ describe('calls for many fair locks in one turn of the event loop', () => {
     )
     await within(SOON_MS, Promise.all(calls))
     for (const lease of await Promise.all(others)) await lease.release()
+    // The release has an owner, a token, the longest run and two served owners.
+    const kinds = rig.proxy.requests
+      .filter(({ args }) => args[0] === scripts.batchFair.sha1)
+      .map(({ args }) => args[2 + Number(args[1]) + 6])
+    expect(kinds).toContainEqual(expect.stringContaining('r5'))
     expect(await rig.queue('it')).toEqual([])
     expect(await rig.exists('it')).toBe(false)
   })
