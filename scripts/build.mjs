@@ -1,7 +1,19 @@
 // Compiles src/ and tools/ twice, to ES modules and to CommonJS, each with its type declarations. Of both it keeps what an
 // entry point of the package leads to: a file of types alone has no code, and most internals have no public types.
+//
+//   node scripts/build.mjs                 builds
+//   node scripts/build.mjs --if-changed    builds, unless dist/ is from the same sources
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,6 +24,12 @@ if (!existsSync(tsc)) {
   console.error('dist/ is built with the development dependencies: run npm ci, without --omit=dev.')
   process.exit(1)
 }
+// Outside dist/, because the package has all of dist/.
+const stamp = join(root, '.cache', 'built-from')
+const sources = digestOfSources()
+if (process.argv.includes('--if-changed') && isBuiltFrom(sources)) process.exit()
+
+rmSync(stamp, { force: true })
 rmSync(`${root}/dist`, { recursive: true, force: true })
 compile('tsconfig.json')
 compile('tsconfig.cjs.json')
@@ -37,6 +55,29 @@ exports.workerUrl = () => pathToFileURL(join(__dirname, "renewal-worker.js"));
 }
 
 prune()
+mkdirSync(join(root, '.cache'), { recursive: true })
+writeFileSync(stamp, sources)
+
+/** @param {string} digest */
+function isBuiltFrom(digest) {
+  const isThere = existsSync(`${root}/dist/esm/src/index.js`) && existsSync(stamp)
+  return isThere && readFileSync(stamp, 'utf8') === digest
+}
+
+/** The digest of all files that decide what the build writes. */
+function digestOfSources() {
+  const hash = createHash('sha256')
+  const folders = ['src', 'tools'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
+  )
+  const others = ['package-lock.json', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.cjs.json']
+  for (const name of [...folders.sort(), ...others]) {
+    hash.update(`${name}\0`).update(readFileSync(join(root, name)))
+  }
+  return hash.digest('hex')
+}
 
 /** Removes the files of both builds that no entry point imports, directly or not. */
 function prune() {
