@@ -1,4 +1,5 @@
 import type { ClosedError } from '../errors.ts'
+import { FewAtOnce } from '../kit/few-at-once.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { ReleaseObservation } from '../lock-observer.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
@@ -11,6 +12,9 @@ import type { LocalLock } from './local-lock.ts'
 import { passedOn } from './passed-on.ts'
 import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
 import { abandonId, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
+
+/** `close()` has at most so many releases in flight, because the last of too many would get no answer in time. */
+const MOST_RELEASES = 1_000
 
 /**
  * Releases one acquisition of the hold.
@@ -45,7 +49,14 @@ export function closeAll(
   now: number,
   releasing: Set<CutOffHold>,
 ): { cutOff: CutOffHold[]; released: Promise<unknown> } {
-  const closing = locks.map((lock) => ({ lock, held: cutOff(lock, reasonOf(lock.name), now) }))
+  const [first] = locks
+  if (first === undefined) return { cutOff: [], released: Promise.resolve() }
+  const { clock, limits } = first.services
+  const releases = new FewAtOnce(clock, MOST_RELEASES, limits.commandTimeoutMs)
+  const closing = locks.map((lock) => ({
+    lock,
+    held: cutOff(lock, reasonOf(lock.name), now, releases),
+  }))
   const released = closing.map(async ({ lock, held }) => {
     const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))
     for (const entry of open) releasing.add(entry)
@@ -55,7 +66,12 @@ export function closeAll(
   return { cutOff: closing.flatMap(({ held }) => held), released: Promise.all(released) }
 }
 
-function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] {
+function cutOff(
+  lock: LocalLock,
+  reason: ClosedError,
+  now: number,
+  releases: FewAtOnce,
+): CutOffHold[] {
   const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
   lock.closed = reason
   lock.kept?.stopKeeping()
@@ -65,7 +81,8 @@ function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[]
     // The end of an earlier hold may have called a listener that released this hold.
     if (!hold.live) return []
     hold.count = 0
-    lock.tasks.run(releaseLast(lock, hold, reason))
+    lock.holds.endHold(hold, reason)
+    lock.tasks.run(releases.run(() => sendRelease(lock, hold, reason)))
     return [entry]
   })
 }
@@ -74,11 +91,15 @@ function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[]
  * Ends the hold in this client. Then hands the lock over to a waiter of this client, or frees the
  * lock.
  *
- * @param reason set if the client closes, so that no waiter may get the lock
  * @returns true if the owner still held the lock; rejects if the server did not confirm the release
  */
-function releaseLast(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
-  lock.holds.endHold(hold, reason)
+function releaseLast(lock: LocalLock, hold: Hold): Promise<boolean> {
+  lock.holds.endHold(hold, undefined)
+  return sendRelease(lock, hold)
+}
+
+/** @param reason set if the client closes, so that no waiter may get the lock */
+function sendRelease(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
   const observation = lock.services.observer.releasing(hold)
   const released = letGo(lock, hold, reason, observation)
   observation.started()

