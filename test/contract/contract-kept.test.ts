@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, InvalidArgumentError, type Lease } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { describeWorlds } from '../support/worlds.ts'
@@ -114,9 +115,10 @@ describeWorlds('a lock that its client keeps', (world) => {
   })
 
   test('is renewed, so that the client keeps it for longer than its lease', async () => {
-    const keeper = world.newClient({ leaseMs: 600 })
+    const leaseMs = scaledMs(600)
+    const keeper = world.newClient({ leaseMs })
     const { owner } = await kept(keeper)
-    await never(() => isFree(), 1_500, { everyMs: 20 })
+    await never(() => isFree(), 2.5 * leaseMs, { everyMs: 20 })
     const lease = await keeper.getLock('it', { keepMs: KEEP_MS }).lock()
     expect(lease.owner).toBe(owner)
     expect(lease.remaining()).toBeGreaterThan(200)

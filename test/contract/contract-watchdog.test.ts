@@ -1,12 +1,15 @@
 import { type HoldfastLock, LeaseLostError } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
 import { renewals } from './renewals.ts'
 
+const OWN_MS = scaledMs(1_200)
+
 describeLocks('the watchdog', (stage) => {
   test('the watchdog keeps a lock beyond one lease, and the default lease is the leaseMs of the client', async () => {
-    const leaseMs = 2_000
+    const leaseMs = scaledMs(2_000)
     const client = stage.world.newClient({ leaseMs })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -22,7 +25,7 @@ describeLocks('the watchdog', (stage) => {
 
   test('the watchdog stops at the release, and does not renew the lock for the next holder', async () => {
     // In a cluster, a client registers at another node, at its own time.
-    const client = stage.world.newClient({ leaseMs: 1_500, presence: false })
+    const client = stage.world.newClient({ leaseMs: scaledMs(1_500), presence: false })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
     await renewals(client, 1)
@@ -38,9 +41,9 @@ describeLocks('the watchdog', (stage) => {
   })
 
   test('the watchdog continues until the last renewed acquisition is released, and no longer', async () => {
-    const client = stage.world.newClient({ leaseMs: 1_800 })
+    const client = stage.world.newClient({ leaseMs: scaledMs(1_800) })
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
-    const fixed = await lock.lock(2_000)
+    const fixed = await lock.lock(scaledMs(2_000))
     const watched = [await lock.lock(), await lock.lock()]
     await renewals(client, 2)
     await watched[0]?.release()
@@ -84,8 +87,8 @@ describeLocks(
   'a renewed lease with its own leaseMs',
   (stage) => {
     test.each([
-      ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: 1_200, renew: true })],
-      ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 1_200, renew: true })],
+      ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: OWN_MS, renew: true })],
+      ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: OWN_MS, renew: true })],
     ])(
       '%s with leaseMs and renew keeps the lock, and no lease is longer than leaseMs',
       async (_, acquire) => {
@@ -94,9 +97,9 @@ describeLocks(
         const lease = await acquire(lock)
         const isOver = async () => {
           const leftMs = await stage.pttl('it')
-          return leftMs <= 0 || leftMs > 1_200 || lease?.valid === false
+          return leftMs <= 0 || leftMs > OWN_MS || lease?.valid === false
         }
-        await never(isOver, 1_600, { everyMs: 20 })
+        await never(isOver, 1.3 * OWN_MS, { everyMs: 20 })
         expect(await lease?.release()).toBe(true)
         expect(await stage.holds('it')).toEqual([])
       },
@@ -105,12 +108,12 @@ describeLocks(
     test('a hold is renewed for the longest lease of its acquisitions while that acquisition is held', async () => {
       const client = stage.world.newClient({ leaseMs: 60_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
-      const outer = await lock.lock({ leaseMs: 900, renew: true })
-      const inner = await lock.lock({ leaseMs: 1_800, renew: true })
+      const outer = await lock.lock({ leaseMs: scaledMs(900), renew: true })
+      const inner = await lock.lock({ leaseMs: scaledMs(1_800), renew: true })
       await renewals(client, 1)
-      expect(await stage.pttl('it')).toBeGreaterThan(900)
+      expect(await stage.pttl('it')).toBeGreaterThan(scaledMs(900))
       await inner.release()
-      await eventually(async () => (await stage.pttl('it')) <= 900)
+      await eventually(async () => (await stage.pttl('it')) <= scaledMs(900))
       await renewals(client, 2)
       expect(outer.valid).toBe(true)
       await outer.release()
@@ -120,7 +123,7 @@ describeLocks(
     test('using() renews its own lease while its work runs, and `renew: false` makes the lease of the client fixed', async () => {
       const client = stage.world.newClient({ leaseMs: 700 })
       const lock = stage.getLock(client, 'it')
-      await lock.using(() => renewals(client, 2), { leaseMs: 1_200, renew: true })
+      await lock.using(() => renewals(client, 2), { leaseMs: OWN_MS, renew: true })
       const renewed = jest.fn()
       client.on('renewed', renewed)
       const fixed = await lock.lock({ renew: false })
@@ -132,7 +135,7 @@ describeLocks(
   { inOneWorld: true },
 )
 
-const LONGEST_MS = 1_600
+const LONGEST_MS = scaledMs(1_600)
 /** A request may take so long on a busy machine. A renewal that ignored `maxHoldMs` would last about 700 ms longer. */
 const LATENCY_MS = 500
 
@@ -156,8 +159,8 @@ describeLocks(
     }
 
     test.each<[string, object, object]>([
-      ['the maxHoldMs of a call', { leaseMs: 1_000 }, { maxHoldMs: LONGEST_MS }],
-      ['the maxHoldMs of the client', { leaseMs: 1_000, maxHoldMs: LONGEST_MS }, {}],
+      ['the maxHoldMs of a call', { leaseMs: scaledMs(1_000) }, { maxHoldMs: LONGEST_MS }],
+      ['the maxHoldMs of the client', { leaseMs: scaledMs(1_000), maxHoldMs: LONGEST_MS }, {}],
       [
         'a maxHoldMs that is shorter than the lease',
         { leaseMs: 60_000 },
@@ -179,7 +182,7 @@ describeLocks(
     })
 
     test('the maxHoldMs of the first acquisition applies: no re-entry and no extend() lengthens the hold', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_000 })
+      const client = stage.world.newClient({ leaseMs: scaledMs(1_000) })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const lease = await lock.lock({ maxHoldMs: LONGEST_MS })
       const endsAt = performance.now() + LONGEST_MS

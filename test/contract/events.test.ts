@@ -1,4 +1,5 @@
 import type { Holdfast, HoldfastEvents } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
@@ -132,7 +133,7 @@ describeLocks('the events', (stage) => {
   const namesOfOneSlot = ['it 43733', 'it 46041', 'it 52772']
 
   test('a renewed event has the number of locks in the request', async () => {
-    const client = stage.world.newClient({ leaseMs: 1_500 })
+    const client = stage.world.newClient({ leaseMs: scaledMs(1_500) })
     const events = record(client, 'renewed')
     const leases = await Promise.all(
       namesOfOneSlot.map((name) => stage.getLock(client, name).lock()),

@@ -1,5 +1,6 @@
 import type { HoldfastLock, Lease } from '../../src/index.ts'
 import { LeaseLostError } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 import { renewals } from './renewals.ts'
@@ -93,7 +94,7 @@ describeLocks('the lease', (stage) => {
     )
 
     test('a renewal by the watchdog does not shorten a longer fixed lease', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_000 })
+      const client = stage.world.newClient({ leaseMs: scaledMs(1_000) })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const fixed = await lock.lock(60_000)
       const watched = await lock.lock()
@@ -106,7 +107,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a fixed lease inside does not end the renewal of the outer lease', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_500 })
+      const client = stage.world.newClient({ leaseMs: scaledMs(1_500) })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
       const fixed = await lock.lock(100)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Permit } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { acquirePermits } from '../support/scripts.ts'
@@ -36,7 +37,7 @@ describe('the waiter that came first', () => {
       // A request that the server has run before the next call begins.
       await of(clients[at] as Holdfast).availablePermits()
       // The server computes the begin of a wait from the arrival of the request. A slow way must not change the order.
-      await pause(100)
+      await pause(scaledMs(100))
     }
     await permit.release()
     await within(5_000, Promise.all(all))

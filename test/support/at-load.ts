@@ -12,3 +12,15 @@ export function atLoad(ms: number): number {
   const followed = Math.min(ms * Math.max(1, load / availableParallelism()), LONGEST_MS)
   return Math.round(Math.max(ms, followed))
 }
+
+const [loadAtStart = 0] = loadavg()
+const SCALE = Math.min(Math.max(1, loadAtStart / availableParallelism()), 4)
+
+/**
+ * A time in milliseconds, for leases that must be renewed and for pauses that are longer than a slow request. A loaded
+ * machine stops a process for a second or more, so the time follows the load, and is at most four times `ms`. All times
+ * of a test file follow the same load.
+ */
+export function scaledMs(ms: number): number {
+  return Math.round(ms * SCALE)
+}
