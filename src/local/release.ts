@@ -1,5 +1,5 @@
 import type { ClosedError } from '../errors.ts'
-import { FewAtOnce } from '../kit/few-at-once.ts'
+import { LimitedTasks } from '../kit/limited-tasks.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { ReleaseObservation } from '../lock-observer.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
@@ -52,7 +52,7 @@ export function closeAll(
   const [first] = locks
   if (first === undefined) return { cutOff: [], released: Promise.resolve() }
   const { clock, limits } = first.services
-  const releases = new FewAtOnce(clock, MOST_RELEASES, limits.commandTimeoutMs)
+  const releases = new LimitedTasks(clock, MOST_RELEASES, limits.commandTimeoutMs)
   const closing = locks.map((lock) => ({
     lock,
     held: cutOff(lock, reasonOf(lock.name), now, releases),
@@ -70,7 +70,7 @@ function cutOff(
   lock: LocalLock,
   reason: ClosedError,
   now: number,
-  releases: FewAtOnce,
+  releases: LimitedTasks,
 ): CutOffHold[] {
   const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
   lock.closed = reason

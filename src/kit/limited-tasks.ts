@@ -4,7 +4,7 @@ import type { Clock, Timer } from './clock.ts'
  * Runs tasks in their order, at most `most` at once. If no task ends for `stalledMs`, starts the remaining tasks,
  * because each task has its own limit of time.
  */
-export class FewAtOnce {
+export class LimitedTasks {
   readonly #clock: Clock
   readonly #most: number
   readonly #stalledMs: number
@@ -12,8 +12,8 @@ export class FewAtOnce {
   #next = 0
   #running = 0
   #timer: Timer | undefined
-  /** The timer is late if the event loop was blocked. So only a second timer without an end of a task is a stall. */
-  #timersSinceEnd = 0
+  /** The first check is late if the event loop was blocked, so only the second check since the end of a task counts. */
+  #checksSinceEnd = 0
   #isStalled = false
 
   constructor(clock: Clock, most: number, stalledMs: number) {
@@ -43,20 +43,20 @@ export class FewAtOnce {
       start()
     }
     if (this.#next < this.#waiting.length) {
-      this.#timer ??= this.#clock.after(this.#stalledMs / 2, () => this.#timerFired()).unref()
+      this.#timer ??= this.#clock.after(this.#stalledMs / 2, () => this.#checkAgain()).unref()
     }
   }
 
   #ended(): void {
     this.#running -= 1
-    this.#timersSinceEnd = 0
+    this.#checksSinceEnd = 0
     this.#start()
   }
 
-  #timerFired(): void {
+  #checkAgain(): void {
     this.#timer = undefined
-    this.#timersSinceEnd += 1
-    this.#isStalled = this.#timersSinceEnd > 2
+    this.#checksSinceEnd += 1
+    this.#isStalled = this.#checksSinceEnd >= 2
     this.#start()
   }
 }
