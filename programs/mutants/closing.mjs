@@ -60,6 +60,25 @@ export const closing = [
     name: 'a second `close()`',
   },
   {
+    id: 'close-releases-at-once',
+    mistake:
+      'close() sends the releases of all locks at once, so the last of many get no answer in time.',
+    file: 'src/local/release.ts',
+    search: 'new LimitedTasks(clock, MOST_RELEASES,',
+    replace: 'new LimitedTasks(clock, Infinity,',
+    test: 'test/lock/closing-many.test.ts',
+    name: 'waits for answers before it releases all locks',
+  },
+  {
+    id: 'close-waits-for-each-outage',
+    mistake: 'close() waits for a server that does not answer once for each thousand locks.',
+    file: 'src/kit/limited-tasks.ts',
+    search: 'this.#isStalled = this.#checksSinceEnd >= 2',
+    replace: '',
+    test: 'test/lock/closing-many.test.ts',
+    name: 'sends all releases if no release is answered',
+  },
+  {
     id: 'cut-off-not-told',
     mistake: 'close() ends the holds of running work, and does not report these holds.',
     file: 'src/local/release.ts',

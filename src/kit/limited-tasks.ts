@@ -22,8 +22,8 @@ export class LimitedTasks {
     this.#stalledMs = stalledMs
   }
 
-  /** Settles as the task does. */
-  run<T>(task: () => Promise<T>): Promise<T> {
+  /** Adds a task, which runs after `start()`. The promise settles as the task does. */
+  add<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       this.#waiting.push(() => {
         this.#running += 1
@@ -32,11 +32,10 @@ export class LimitedTasks {
         const ended = () => this.#ended()
         work.then(ended, ended)
       })
-      this.#start()
     })
   }
 
-  #start(): void {
+  start(): void {
     while (this.#next < this.#waiting.length && (this.#isStalled || this.#running < this.#most)) {
       const start = this.#waiting[this.#next] as () => void
       this.#next += 1
@@ -50,13 +49,13 @@ export class LimitedTasks {
   #ended(): void {
     this.#running -= 1
     this.#checksSinceEnd = 0
-    this.#start()
+    this.start()
   }
 
   #checkAgain(): void {
     this.#timer = undefined
     this.#checksSinceEnd += 1
     this.#isStalled = this.#checksSinceEnd >= 2
-    this.#start()
+    this.start()
   }
 }

@@ -57,6 +57,8 @@ export function closeAll(
     lock,
     held: cutOff(lock, reasonOf(lock.name), now, releases),
   }))
+  // Only now, because the end of many holds may take longer than an answer may take.
+  releases.start()
   const released = closing.map(async ({ lock, held }) => {
     const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))
     for (const entry of open) releasing.add(entry)
@@ -82,7 +84,7 @@ function cutOff(
     if (!hold.live) return []
     hold.count = 0
     lock.holds.endHold(hold, reason)
-    lock.tasks.run(releases.run(() => sendRelease(lock, hold, reason)))
+    lock.tasks.run(releases.add(() => sendRelease(lock, hold, reason)))
     return [entry]
   })
 }

@@ -1,5 +1,6 @@
 import { Holdfast } from '../../src/index.ts'
 import { startAddress } from '../support/address.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -76,7 +77,7 @@ test('with Sentinel, a confirmed lock survives the immediate death of its master
   const newClient = () => {
     const client = new Holdfast({
       redis: watched.options,
-      durability: { replicas: 'all', timeoutMs: 5_000 },
+      durability: { replicas: 'all', timeoutMs: scaledMs(5_000) },
       commandTimeoutMs: 1_000,
       outageMs: 20_000,
       leaseMs: 30_000,

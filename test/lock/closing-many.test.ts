@@ -34,11 +34,11 @@ test('close() of a client with many locks waits for answers before it releases a
 
 test('close() sends all releases if no release is answered', async () => {
   // A server that does not answer must not end the leases one after the other.
-  const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 100_000 })
+  const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 100_000, leaseMs: 200_000 })
   await acquireMany(client)
   const answers = rig.proxy.blackHole({ direction: 'toClient' })
   const closed = client.close()
-  await eventually(async () => (await held()) === 0)
+  await eventually(async () => (await held()) === 0, { timeoutMs: 60_000, followsLoad: false })
   answers.heal()
   expect(await closed).toHaveLength(ALL)
 })
