@@ -305,7 +305,7 @@ test('a round that the server has forgotten continues', async () => {
 
 test('ten thousand waiters share one subscription, and one message wakes them', async () => {
   // The process is busy with the waiters for so long that answers are late.
-  const { mine, theirs } = pair({ commandTimeoutMs: 5_000 })
+  const { mine, theirs } = pair({ commandTimeoutMs: 10_000, outageMs: 20_000 })
   await theirs.trySetCount(1)
   await mine.count()
   const looks = rig.proxy.count(lookAtLatch.sha1)
