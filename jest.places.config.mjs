@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import base from './jest.config.mjs'
 import { workers } from './scripts/lib/workers.mjs'
 
@@ -7,11 +8,11 @@ import { workers } from './scripts/lib/workers.mjs'
  * them everywhere; HOLDFAST_WORLDS=sentinel,cluster chooses the places.
  */
 const PLACES = {
-  sentinel: ['closing', 'order', 'tokens', 'waiting', 'watchdog'],
-  cluster: ['contract-kept', 'order', 'tokens', 'waiting', 'watchdog'],
-  'cluster-plain': ['closing', 'order', 'waiting'],
+  sentinel: ['closing', 'contract-waiting', 'contract-watchdog', 'order', 'tokens'],
+  cluster: ['contract-kept', 'contract-waiting', 'contract-watchdog', 'order', 'tokens'],
+  'cluster-plain': ['closing', 'contract-waiting', 'order'],
   tls: ['closing', 'order', 'tokens'],
-  acl: ['contract-kept', 'events', 'looking', 'order', 'waiting'],
+  acl: ['contract-kept', 'contract-waiting', 'events', 'looking', 'order'],
   replicas: ['order', 'tokens'],
   instances: ['closing', 'events', 'looking', 'order'],
   valkey: ['leases', 'order', 'tokens'],
@@ -25,6 +26,12 @@ if (unknown.length > 0) {
     `HOLDFAST_WORLDS: no ${unknown.join(', ')} among ${Object.keys(PLACES).join(', ')}`,
   )
 }
+
+const suites = Object.values(PLACES).flat()
+const missing = suites.filter(
+  (name) => !existsSync(new URL(`./test/contract/${name}.test.ts`, import.meta.url)),
+)
+if (missing.length > 0) throw new Error(`There is no contract suite ${missing.join(', ')}`)
 
 const { testMatch: _, maxWorkers: _all, testTimeout, testSequencer, reporters, ...each } = base
 
