@@ -67,7 +67,10 @@ export function faultRig(): Rig {
     client(options = {}, source = 'options') {
       const redis =
         source === 'options' ? { host: proxy.host, port: proxy.port } : usersInstance(proxy)
-      const client = new Holdfast({ redis, ...QUICK, ...options })
+      // A test with such a limit needs answers on a busy machine too.
+      const { commandTimeoutMs = 0 } = options
+      const patient = commandTimeoutMs >= 5_000 ? { outageMs: 2 * commandTimeoutMs } : {}
+      const client = new Holdfast({ redis, ...QUICK, ...patient, ...options })
       atEnd(() => client.close(), { beforeCheck: true })
       atEnd(() => proxy.heal(), { beforeCheck: true })
       return client
