@@ -8,9 +8,9 @@ import { workers } from './scripts/lib/workers.mjs'
  * them everywhere; HOLDFAST_WORLDS=sentinel,cluster chooses the places.
  */
 const PLACES = {
-  sentinel: ['closing', 'contract-waiting', 'contract-watchdog', 'order', 'tokens'],
-  cluster: ['contract-kept', 'contract-waiting', 'contract-watchdog', 'order', 'tokens'],
-  'cluster-plain': ['closing', 'contract-waiting', 'order'],
+  sentinel: ['closing', 'contract-waiting', 'order', 'tokens'],
+  cluster: ['contract-kept', 'contract-watchdog', 'order', 'tokens'],
+  'cluster-plain': ['closing', 'order'],
   tls: ['closing', 'order', 'tokens'],
   acl: ['contract-kept', 'contract-waiting', 'events', 'looking', 'order'],
   replicas: ['order', 'tokens'],
