@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { Action } from '../support/proxy.ts'
+import { asked, released } from './asked.ts'
 import { Queue, SOON_MS } from './turns.ts'
 
 /** Another client releases the lock, and a message grants it to the first of consecutive waiters of one client. */
@@ -40,11 +41,10 @@ async function grantsTo(client: Holdfast): Promise<readonly string[]> {
 }
 
 function requests() {
-  const { acquireFair, releaseFair, renew } = SHA
   return {
-    asked: rig.proxy.count(acquireFair),
-    released: rig.proxy.count(releaseFair),
-    confirmed: rig.proxy.count(renew),
+    asked: asked(rig),
+    released: released(rig),
+    confirmed: rig.proxy.count(SHA.renew),
   }
 }
 

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
 import { takes } from '../support/takes.ts'
+import { asked, released } from './asked.ts'
 import { Queue, SOON_MS, type Turn } from './turns.ts'
 
 /** Consecutive waiters of one client at the head of the queue, which the client serves without a request between them. */
@@ -25,11 +26,10 @@ const patient = () => rig.client({ commandTimeoutMs: 10_000, leaseMs: 60_000 })
 
 /** The scripts that the proxy has seen. */
 function requests() {
-  const { acquireFair, releaseFair, renew } = SHA
   return {
-    asked: rig.proxy.count(acquireFair),
-    released: rig.proxy.count(releaseFair),
-    confirmed: rig.proxy.count(renew),
+    asked: asked(rig),
+    released: released(rig),
+    confirmed: rig.proxy.count(SHA.renew),
   }
 }
 
