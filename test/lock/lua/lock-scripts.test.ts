@@ -16,6 +16,7 @@ import {
   type Value,
   withoutTtl,
 } from '../../lua/run-script.ts'
+import { scaledMs } from '../../support/at-load.ts'
 import { eventually } from '../../support/eventually.ts'
 import { atEnd } from '../../support/lifetime.ts'
 import * as scripts from '../../support/scripts.ts'
@@ -505,7 +506,7 @@ describe('force-release', () => {
   })
 })
 test('locks work while the server repeatedly forgets its scripts', async () => {
-  const client = new Holdfast({ redis: { port: server.port }, leaseMs: 2_400 })
+  const client = new Holdfast({ redis: { port: server.port }, leaseMs: scaledMs(2_400) })
   atEnd(() => client.close(), { beforeCheck: true })
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))
