@@ -8,8 +8,8 @@ import { workers } from './scripts/lib/workers.mjs'
  * them everywhere; HOLDFAST_WORLDS=sentinel,cluster chooses the places.
  */
 const PLACES = {
-  sentinel: ['closing', 'contract-waiting', 'order', 'tokens'],
-  cluster: ['contract-kept', 'contract-watchdog', 'order', 'tokens'],
+  sentinel: ['closing', 'order', 'tokens'],
+  cluster: ['contract-kept', 'order', 'tokens'],
   'cluster-plain': ['closing', 'order'],
   tls: ['closing', 'order', 'tokens'],
   acl: ['contract-kept', 'contract-waiting', 'events', 'looking', 'order'],

@@ -72,7 +72,13 @@ function digestOfSources() {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),
   )
-  const others = ['package-lock.json', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.cjs.json']
+  const others = [
+    'package.json',
+    'package-lock.json',
+    'scripts/build.mjs',
+    'tsconfig.json',
+    'tsconfig.cjs.json',
+  ]
   for (const name of [...folders.sort(), ...others]) {
     hash.update(`${name}\0`).update(readFileSync(join(root, name)))
   }

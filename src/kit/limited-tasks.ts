@@ -1,10 +1,12 @@
 import type { Clock, Timer } from './clock.ts'
 
 /**
- * Runs tasks in their order, at most `most` at once. If no task ends for `stalledMs`, starts the remaining tasks,
+ * Runs tasks in their order, at most `most` at once. If no task succeeds for `stalledMs`, starts the remaining tasks,
  * because each task has its own limit of time.
  */
 export class LimitedTasks {
+  /** The number of tasks that have succeeded. */
+  succeeded = 0
   readonly #clock: Clock
   readonly #most: number
   readonly #stalledMs: number
@@ -12,8 +14,8 @@ export class LimitedTasks {
   #next = 0
   #running = 0
   #timer: Timer | undefined
-  /** The first check is late if the event loop was blocked, so only the second check since the end of a task counts. */
-  #checksSinceEnd = 0
+  /** The first check is late if the event loop was blocked, so only the second check since a success counts. */
+  #checksSinceSuccess = 0
   #isStalled = false
 
   constructor(clock: Clock, most: number, stalledMs: number) {
@@ -29,8 +31,10 @@ export class LimitedTasks {
         this.#running += 1
         const work = task()
         resolve(work)
-        const ended = () => this.#ended()
-        work.then(ended, ended)
+        work.then(
+          () => this.#ended(true),
+          () => this.#ended(false),
+        )
       })
     })
   }
@@ -46,16 +50,19 @@ export class LimitedTasks {
     }
   }
 
-  #ended(): void {
+  #ended(isDone: boolean): void {
     this.#running -= 1
-    this.#checksSinceEnd = 0
+    if (isDone) {
+      this.succeeded += 1
+      this.#checksSinceSuccess = 0
+    }
     this.start()
   }
 
   #checkAgain(): void {
     this.#timer = undefined
-    this.#checksSinceEnd += 1
-    this.#isStalled = this.#checksSinceEnd >= 2
+    this.#checksSinceSuccess += 1
+    this.#isStalled = this.#checksSinceSuccess >= 2
     this.start()
   }
 }

@@ -152,11 +152,11 @@ export class Backend {
    * @returns the holds that this call ended
    */
   async shutDown(): Promise<CutOffHold[]> {
-    const { cutOff, released } = this.registry.shutDown()
+    const { cutOff, untilReleased } = this.registry.shutDown()
     if (this.#server.everUp) {
       // The extra 50 ms let requests without an answer time out. So their outcome is known before
       // the client waits for background releases.
-      await within(this.#closeMs + 50, released)
+      await untilReleased(this.#closeMs + 50)
       // After a blocked event loop, requests that have timed out are rejected only in the next
       // turn.
       await turn()

@@ -13,6 +13,7 @@ import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Clients } from './clients.ts'
+import { closeAll, type EndedHolds } from './close-all.ts'
 import { closedError, closingError } from './closed-errors.ts'
 import { Draining } from './draining.ts'
 import type { FreeWatches } from './free-watches.ts'
@@ -23,7 +24,7 @@ import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
 import { LocksByName } from './locks-by-name.ts'
 import { assertNotLonger } from './longest-lease.ts'
-import { closeAll } from './release.ts'
+import { sendRelease } from './release.ts'
 import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
@@ -227,8 +228,8 @@ export class LocalLocks {
     return this.#draining.done
   }
 
-  /** Releases all holds and rejects all waiters. Returns the ended holds; `released` resolves when no release is under way. */
-  shutDown(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
+  /** Releases all holds and rejects all waiters. */
+  shutDown(): EndedHolds {
     this.#closed = true
     this.clients.unregister()
     this.#services.leases.stopTimer()
@@ -237,7 +238,7 @@ export class LocalLocks {
     this.freeWatches.rejectAll(closedError())
     this.revocations.stopListening()
     const all = [...this.#all.values()]
-    return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
+    return closeAll(all, closedError, sendRelease, this.clock.monotonic(), this.#releasing)
   }
 
   /** Called at the end of `close()`. From now on, `holdings` lists no hold that `close()` was still releasing. */

@@ -1,20 +1,14 @@
 import type { ClosedError } from '../errors.ts'
-import { LimitedTasks } from '../kit/limited-tasks.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { ReleaseObservation } from '../lock-observer.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
-import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
 import { passedOn } from './passed-on.ts'
 import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
 import { abandonId, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
-
-/** `close()` has at most so many releases in flight, because the last of too many would get no answer in time. */
-const MOST_RELEASES = 1_000
 
 /**
  * Releases one acquisition of the hold.
@@ -37,59 +31,6 @@ export function releaseOne(lock: LocalLock, hold: Hold, renewMs: number): Promis
 }
 
 /**
- * Rejects all waiters of these locks, and begins to release all holds.
- *
- * @param now the time on the monotonic clock, in milliseconds
- * @param releasing contains each hold while its release is under way
- * @returns the holds that this call ended; `released` resolves when no release is under way
- */
-export function closeAll(
-  locks: readonly LocalLock[],
-  reasonOf: (lockName: string) => ClosedError,
-  now: number,
-  releasing: Set<CutOffHold>,
-): { cutOff: CutOffHold[]; released: Promise<unknown> } {
-  const [first] = locks
-  if (first === undefined) return { cutOff: [], released: Promise.resolve() }
-  const { clock, limits } = first.services
-  const releases = new LimitedTasks(clock, MOST_RELEASES, limits.commandTimeoutMs)
-  const closing = locks.map((lock) => ({
-    lock,
-    held: cutOff(lock, reasonOf(lock.name), now, releases),
-  }))
-  // Only now, because the end of many holds may take longer than an answer may take.
-  releases.start()
-  const released = closing.map(async ({ lock, held }) => {
-    const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))
-    for (const entry of open) releasing.add(entry)
-    await lock.tasks.quiet()
-    for (const entry of open) releasing.delete(entry)
-  })
-  return { cutOff: closing.flatMap(({ held }) => held), released: Promise.all(released) }
-}
-
-function cutOff(
-  lock: LocalLock,
-  reason: ClosedError,
-  now: number,
-  releases: LimitedTasks,
-): CutOffHold[] {
-  const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
-  lock.closed = reason
-  lock.kept?.stopKeeping()
-  lock.waiters.rejectAll(reason)
-  return held.flatMap(({ hold, entry }) => {
-    hold.loseIfExpired()
-    // The end of an earlier hold may have called a listener that released this hold.
-    if (!hold.live) return []
-    hold.count = 0
-    lock.holds.endHold(hold, reason)
-    lock.tasks.run(releases.add(() => sendRelease(lock, hold, reason)))
-    return [entry]
-  })
-}
-
-/**
  * Ends the hold in this client. Then hands the lock over to a waiter of this client, or frees the
  * lock.
  *
@@ -100,8 +41,12 @@ function releaseLast(lock: LocalLock, hold: Hold): Promise<boolean> {
   return sendRelease(lock, hold)
 }
 
-/** @param reason set if the client closes, so that no waiter may get the lock */
-function sendRelease(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
+/**
+ * Hands over or frees the lock of a hold that has ended in this client.
+ *
+ * @param reason set if the client closes, so that no waiter may get the lock
+ */
+export function sendRelease(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
   const observation = lock.services.observer.releasing(hold)
   const released = letGo(lock, hold, reason, observation)
   observation.started()

@@ -13,8 +13,8 @@ async function held(): Promise<number> {
   return (await rig.server.admin.keys('many:*')).length
 }
 
-async function acquireMany(client: Holdfast): Promise<void> {
-  for (let n = 0; n < ALL; n += 250) {
+async function acquireMany(client: Holdfast, all = ALL): Promise<void> {
+  for (let n = 0; n < all; n += 250) {
     const some = Array.from({ length: 250 }, (_, i) => client.getLock(`many:${n + i}`).lock())
     await Promise.all(some)
   }
@@ -29,6 +29,17 @@ test('close() of a client with many locks waits for answers before it releases a
   await never(async () => (await held()) < ALL - MOST, 300, { everyMs: 50 })
   answers.heal()
   expect(await closed).toHaveLength(ALL)
+  expect(await held()).toBe(0)
+})
+
+test('close() of a client far from its server waits for as long as releases are confirmed', async () => {
+  // The releases need six round trips, and the last one begins after more than twice `commandTimeoutMs`.
+  const all = 6 * MOST
+  const commandTimeoutMs = 1_000
+  const client = rig.client({ commandTimeoutMs, outageMs: 100_000, leaseMs: 200_000 })
+  await acquireMany(client, all)
+  rig.proxy.delay(0.45 * commandTimeoutMs, { direction: 'toClient' })
+  expect(await client.close()).toHaveLength(all)
   expect(await held()).toBe(0)
 })
 
