@@ -70,15 +70,6 @@ export const closing = [
     name: 'waits for answers before it releases all locks',
   },
   {
-    id: 'close-waits-only-once',
-    mistake: 'close() ends the connection although releases are confirmed and others wait.',
-    file: 'src/local/close-all.ts',
-    search: 'while (!isDone && releases.succeeded > confirmed)',
-    replace: 'while (confirmed < 0)',
-    test: 'test/lock/closing-many.test.ts',
-    name: 'waits for as long as releases are confirmed',
-  },
-  {
     id: 'close-waits-for-each-outage',
     mistake: 'close() waits for a server that does not answer once for each thousand locks.',
     file: 'src/kit/limited-tasks.ts',
