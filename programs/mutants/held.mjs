@@ -27,7 +27,7 @@ export const held = [
   {
     id: 'releasing-not-listed',
     mistake: 'While close() waits for Redis, held() lists nothing.',
-    file: 'src/local/release.ts',
+    file: 'src/local/close-all.ts',
     search: 'for (const entry of open) releasing.add(entry)',
     replace: '',
     test: 'test/faults/faults-holdings.test.ts',

@@ -134,7 +134,7 @@ export const kept = [
   {
     id: 'kept-at-close',
     mistake: 'close() does not free kept locks.',
-    file: 'src/local/release.ts',
+    file: 'src/local/close-all.ts',
     search: '  lock.kept?.stopKeeping()\n',
     replace: '',
     test: CONTRACT,

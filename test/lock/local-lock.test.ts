@@ -4,9 +4,10 @@ import { systemClock } from '../../src/kit/clock.ts'
 import { behind } from '../../src/kit/handle.ts'
 import type { Hold } from '../../src/lease/hold.ts'
 import { acquire } from '../../src/local/acquire.ts'
+import { closeAll } from '../../src/local/close-all.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
-import { closeAll, releaseOne } from '../../src/local/release.ts'
+import { releaseOne, sendRelease } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { plainKind } from '../../src/locks/lock/plain-kind.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
@@ -147,7 +148,7 @@ test('a release that is sent again after `close()` still ends the hold', async (
   await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
   const hold = holdOf(await acquiring)
   failures.push(new CallFailure('unsent', 'the connection broke'))
-  closeAll([lock], () => new ClosedError('closed'), performance.now(), new Set())
+  closeAll([lock], () => new ClosedError('closed'), sendRelease, performance.now(), new Set())
   expect(await releaseOne(lock, hold, 0)).toBe(false)
   await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])
