@@ -4,7 +4,6 @@
 //   node scripts/build.mjs                 builds
 //   node scripts/build.mjs --if-changed    builds, unless dist/ is from the same sources
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { digestOf, filesIn } from './lib/digest-of.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tsc = `${root}/node_modules/typescript/bin/tsc`
@@ -66,12 +66,7 @@ function isBuiltFrom(digest) {
 
 /** The digest of all files that decide what the build writes. */
 function digestOfSources() {
-  const hash = createHash('sha256')
-  const folders = ['src', 'tools'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(folder, name)),
-  )
+  const code = filesIn(root, ['src', 'tools']).filter((file) => file.endsWith('.ts'))
   const others = [
     'package.json',
     'package-lock.json',
@@ -79,10 +74,7 @@ function digestOfSources() {
     'tsconfig.json',
     'tsconfig.cjs.json',
   ]
-  for (const name of [...folders.sort(), ...others]) {
-    hash.update(`${name}\0`).update(readFileSync(join(root, name)))
-  }
-  return hash.digest('hex')
+  return digestOf(root, [...code, ...others])
 }
 
 /** Removes the files of both builds that no entry point imports, directly or not. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { digestOf, filesIn } from './digest-of.mjs'
 
 /** What the tests of all mutants depend on. */
 const SOURCES = ['src', 'tools', 'lua', 'programs', 'test']
@@ -65,14 +66,10 @@ export class Results {
   }
 
   #treeNow() {
-    this.#tree ??= SOURCES.flatMap((folder) =>
-      readdirSync(join(this.#root, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('programs/mutants'))
-        .map((entry) => join(entry.parentPath, entry.name)),
+    this.#tree ??= digestOf(
+      this.#root,
+      filesIn(this.#root, SOURCES).filter((file) => !file.startsWith('programs/mutants/')),
     )
-      .sort()
-      .reduce((hash, file) => hash.update(file).update(readFileSync(file)), createHash('sha1'))
-      .digest('hex')
     return this.#tree
   }
 }

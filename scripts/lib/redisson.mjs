@@ -8,9 +8,10 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { digestOf, filesIn } from './digest-of.mjs'
 
 const project = fileURLToPath(new URL('../../test/interop/java', import.meta.url))
 const OLDEST_JAVA = 17
@@ -63,16 +64,9 @@ function releaseOf(line, pom) {
 
 /** Of everything that the build is made from. */
 function fingerprint(pom) {
-  const hash = createHash('sha256').update(pom)
-  const sources = join(project, 'src')
-  for (const entry of readdirSync(sources, { recursive: true, withFileTypes: true }).sort(byPath)) {
-    if (entry.isFile()) hash.update(entry.name).update(readFileSync(pathOf(entry)))
-  }
-  return hash.digest('hex')
+  const sources = digestOf(project, filesIn(project, ['src']))
+  return createHash('sha256').update(pom).update(sources).digest('hex')
 }
-
-const pathOf = (entry) => join(entry.parentPath ?? entry.path, entry.name)
-const byPath = (a, b) => (pathOf(a) < pathOf(b) ? -1 : 1)
 
 /** Throws with what to install when one of the programs is not there or too old. */
 function assertInstalled(programs) {

@@ -1,15 +1,11 @@
 import { resolve } from 'node:path'
 import { Holdfast } from '../../src/index.ts'
-import { atLoad } from '../support/at-load.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
-
-/** On a busy machine all times of a test are longer, so that the thread has the time to renew. */
-const SCALE = Math.min(atLoad(1_000) / 1_000, 4)
-const scaled = (ms: number) => Math.round(ms * SCALE)
 
 function startBlockable(options: Record<string, unknown>) {
   const file = resolve(__dirname, 'fixtures/blocked.mjs')
@@ -50,11 +46,11 @@ const afterBlock = (said: object) => 'blocked' in said
 
 describe('a watchdog with a thread', () => {
   it('keeps a lock with a lease of 1 s through 3 s of synchronous work', async () => {
-    const child = startBlockable({ leaseMs: scaled(1_000), watchdogThread: true })
+    const child = startBlockable({ leaseMs: scaledMs(1_000), watchdogThread: true })
     await lockIn(child, 'through')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_000) })
-    await never(async () => (await server.admin.exists('through')) === 0, scaled(2_800))
+    child.send({ command: 'block', ms: scaledMs(3_000) })
+    await never(async () => (await server.admin.exists('through')) === 0, scaledMs(2_800))
     const said = await child.next<AfterBlock>(afterBlock)
     expect(said).toMatchObject({ valid: true, aborted: false })
     child.send({ command: 'release' })
@@ -64,25 +60,25 @@ describe('a watchdog with a thread', () => {
   })
 
   it('keeps a lock with a shorter renewed lease of its own', async () => {
-    const child = startBlockable({ leaseMs: scaled(60_000), watchdogThread: true })
-    await lockIn(child, 'own lease', { leaseMs: scaled(1_000), renew: true })
+    const child = startBlockable({ leaseMs: scaledMs(60_000), watchdogThread: true })
+    await lockIn(child, 'own lease', { leaseMs: scaledMs(1_000), renew: true })
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(2_200) })
+    child.send({ command: 'block', ms: scaledMs(2_200) })
     const isOver = async () => {
       const leftMs = await server.admin.pttl('own lease')
-      return leftMs <= 0 || leftMs > scaled(1_000)
+      return leftMs <= 0 || leftMs > scaledMs(1_000)
     }
-    await never(isOver, scaled(2_000))
+    await never(isOver, scaledMs(2_000))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true, aborted: false })
     await closeIn(child)
   })
 
   it('renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues', async () => {
-    const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    await lockIn(child, 'limited', { maxHoldMs: scaled(2_400) })
-    const endsAt = performance.now() + scaled(2_400)
+    const child = startBlockable({ leaseMs: scaledMs(900), watchdogThread: true })
+    await lockIn(child, 'limited', { maxHoldMs: scaledMs(2_400) })
+    const endsAt = performance.now() + scaledMs(2_400)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_600) })
+    child.send({ command: 'block', ms: scaledMs(3_600) })
     const blockedAt = performance.now()
     let lastAt = 0
     let seenAt = 0
@@ -96,20 +92,20 @@ describe('a watchdog with a thread', () => {
       return leftMs === -2
     })
     // The main thread could not renew it so far.
-    expect(seenAt).toBeGreaterThan(blockedAt + scaled(1_000))
+    expect(seenAt).toBeGreaterThan(blockedAt + scaledMs(1_000))
     // But for the way of the last renewal.
-    expect(lastAt).toBeLessThan(endsAt + scaled(500))
+    expect(lastAt).toBeLessThan(endsAt + scaledMs(500))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: false, aborted: true })
     await closeIn(child)
   })
 
   it('renews the lease of a leader whose function continues up to its `maxDrainMs`', async () => {
-    const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(2_400) } })
+    const child = startBlockable({ leaseMs: scaledMs(900), watchdogThread: true })
+    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaledMs(2_400) } })
     await child.next<object>((said) => 'locked' in said)
-    const endsAt = performance.now() + scaled(2_400)
+    const endsAt = performance.now() + scaledMs(2_400)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_600) })
+    child.send({ command: 'block', ms: scaledMs(3_600) })
     const blockedAt = performance.now()
     let seenAt = 0
     await eventually(async () => {
@@ -119,23 +115,23 @@ describe('a watchdog with a thread', () => {
       return leftMs === -2
     })
     // The main thread could not renew it so far.
-    expect(seenAt).toBeGreaterThan(blockedAt + scaled(1_000))
-    expect(seenAt).toBeLessThan(endsAt + scaled(500))
+    expect(seenAt).toBeGreaterThan(blockedAt + scaledMs(1_000))
+    expect(seenAt).toBeLessThan(endsAt + scaledMs(500))
     await child.next<AfterBlock>(afterBlock)
     await closeIn(child)
   })
 
   it('gives the lock up when the main thread has been silent for the limit', async () => {
     const child = startBlockable({
-      leaseMs: scaled(800),
-      watchdogThread: { silenceLimitMs: scaled(1_500) },
+      leaseMs: scaledMs(800),
+      watchdogThread: { silenceLimitMs: scaledMs(1_500) },
     })
     await lockIn(child, 'silent')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_500) })
-    await never(async () => (await server.admin.exists('silent')) === 0, scaled(1_000))
+    child.send({ command: 'block', ms: scaledMs(3_500) })
+    await never(async () => (await server.admin.exists('silent')) === 0, scaledMs(1_000))
     await eventually(async () => (await server.admin.exists('silent')) === 0, {
-      timeoutMs: scaled(2_200),
+      timeoutMs: scaledMs(2_200),
       followsLoad: false,
       message: 'the lock to end before the main thread is back',
     })
@@ -145,14 +141,14 @@ describe('a watchdog with a thread', () => {
   })
 
   it('does not renew a released lock', async () => {
-    const child = startBlockable({ leaseMs: scaled(1_000), watchdogThread: true })
+    const child = startBlockable({ leaseMs: scaledMs(1_000), watchdogThread: true })
     await lockIn(child, 'released')
     child.send({ command: 'release' })
     await child.next<object>((one) => 'released' in one)
     const second = await lockIn(child, 'another')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(2_000) })
-    await never(async () => (await server.admin.exists('released')) === 1, scaled(1_000))
+    child.send({ command: 'block', ms: scaledMs(2_000) })
+    await never(async () => (await server.admin.exists('released')) === 1, scaledMs(1_000))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true })
     expect(second).toBeGreaterThan(0)
     await closeIn(child)

@@ -13,8 +13,7 @@ export function atLoad(ms: number): number {
   return Math.round(Math.max(ms, followed))
 }
 
-const [loadAtStart = 0] = loadavg()
-const SCALE = Math.min(Math.max(1, loadAtStart / availableParallelism()), 4)
+const SCALE = Math.min(atLoad(1_000) / 1_000, 4)
 
 /**
  * A time in milliseconds, for leases that must be renewed and for pauses that are longer than a slow request. A loaded
