@@ -24,6 +24,11 @@ export class LimitedTasks {
     this.#stalledMs = stalledMs
   }
 
+  /** True if all tasks have ended. */
+  get isDone(): boolean {
+    return this.#running === 0 && this.#next === this.#waiting.length
+  }
+
   /** Adds a task, which runs after `start()`. The promise settles as the task does. */
   add<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
@@ -32,8 +37,8 @@ export class LimitedTasks {
         const work = task()
         resolve(work)
         work.then(
-          () => this.#ended(true),
-          () => this.#ended(false),
+          () => this.#done(),
+          () => this.#ended(),
         )
       })
     })
@@ -50,12 +55,14 @@ export class LimitedTasks {
     }
   }
 
-  #ended(isDone: boolean): void {
+  #done(): void {
+    this.succeeded += 1
+    this.#checksSinceSuccess = 0
+    this.#ended()
+  }
+
+  #ended(): void {
     this.#running -= 1
-    if (isDone) {
-      this.succeeded += 1
-      this.#checksSinceSuccess = 0
-    }
     this.start()
   }
 

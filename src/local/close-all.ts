@@ -52,16 +52,12 @@ export function closeAll(
     for (const entry of open) releasing.delete(entry)
   })
   const all = Promise.all(released)
-  let isDone = false
-  void all.then(() => {
-    isDone = true
-  })
   const untilReleased = async (ms: number) => {
     let confirmed: number
     do {
       confirmed = releases.succeeded
       await within(ms, all)
-    } while (!isDone && releases.succeeded > confirmed)
+    } while (!releases.isDone && releases.succeeded > confirmed)
   }
   return { cutOff: closing.flatMap(({ held }) => held), untilReleased }
 }

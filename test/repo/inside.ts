@@ -143,6 +143,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'servers/servers-sentinel.test.ts': 'unit',
   'servers/wire-version.test.ts': 'unit',
   'support/distant-server.ts': 'server',
+  'support/environment.ts': 'spy',
   'support/kinds.ts': 'server',
   'support/masters.ts': 'keys',
   'support/memory-server.ts': 'server',

@@ -1,14 +1,8 @@
-import { tracingChannel } from 'node:diagnostics_channel'
 import { TestEnvironment } from 'jest-environment-node'
-
-/**
- * Each test file loads the library once more, so each file makes the channels of the library. In Node.js 20 a channel
- * that was collected can hide a later channel with the same name: https://github.com/nodejs/node/pull/59910. So each
- * worker keeps the first channels.
- */
-export const channels = ['acquire', 'hold', 'keep', 'outage', 'release', 'renew'].map((name) =>
-  tracingChannel(`holdfast:${name}`),
-)
+// Each test file loads the library once more, so each file makes the channels of the library. In Node.js 20 a channel
+// that was collected can hide a later channel with the same name: https://github.com/nodejs/node/pull/59910. So each
+// worker keeps the first channels.
+import '../../src/diagnostics.ts'
 
 interface Hook {
   fn: unknown
