@@ -184,7 +184,7 @@ describeWorlds(
       const { signal } = await after(client, notRenewed.lock(LIMITED), () => notRenewed.lock(1_800))
       await pause(MAX_HOLD_MS) // Beyond the limit, which is the subject.
       expect([fixed.valid, renewed.valid, following.valid]).toEqual([true, true, true])
-      expect(signal.reason.message).toMatch(/the fixed lease .* was valid for 1[67]\d\d ms/)
+      expect(signal.reason.message).toMatch(/the fixed lease .* was valid for 1\d{3} ms/)
       await expect(renewed.extend(5_000)).resolves.toBeUndefined()
     }
 
