@@ -1,4 +1,5 @@
 import type { Holdfast } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
 
@@ -35,7 +36,7 @@ test('close() of a client with many locks waits for answers before it releases a
 test('close() of a client far from its server waits for as long as releases are confirmed', async () => {
   // The releases need six round trips, and the last one begins after more than twice `commandTimeoutMs`.
   const all = 6 * MOST
-  const commandTimeoutMs = 1_000
+  const commandTimeoutMs = scaledMs(1_000)
   const client = rig.client({ commandTimeoutMs, outageMs: 100_000, leaseMs: 200_000 })
   await acquireMany(client, all)
   rig.proxy.delay(0.45 * commandTimeoutMs, { direction: 'toClient' })
@@ -45,7 +46,7 @@ test('close() of a client far from its server waits for as long as releases are 
 
 test('close() sends all releases if no release is answered', async () => {
   // A server that does not answer must not end the leases one after the other.
-  const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 100_000, leaseMs: 200_000 })
+  const client = rig.client({ commandTimeoutMs: scaledMs(1_000), outageMs: 100_000, leaseMs: 200_000 })
   await acquireMany(client)
   const answers = rig.proxy.blackHole({ direction: 'toClient' })
   const closed = client.close()
