@@ -46,7 +46,11 @@ test('close() of a client far from its server waits for as long as releases are 
 
 test('close() sends all releases if no release is answered', async () => {
   // A server that does not answer must not end the leases one after the other.
-  const client = rig.client({ commandTimeoutMs: scaledMs(1_000), outageMs: 100_000, leaseMs: 200_000 })
+  const client = rig.client({
+    commandTimeoutMs: scaledMs(1_000),
+    outageMs: 100_000,
+    leaseMs: 200_000,
+  })
   await acquireMany(client)
   const answers = rig.proxy.blackHole({ direction: 'toClient' })
   const closed = client.close()
