@@ -1,11 +1,13 @@
-// Compiles src/ and tools/ twice, to ES modules and to CommonJS, each with its type declarations. Of both it keeps what an
-// entry point of the package leads to: a file of types alone has no code, and most internals have no public types.
+// Compiles src/ and tools/, and bundles what each entry point of the package leads to, as ES modules and as CommonJS. A
+// process that loads few files starts sooner than a process that loads hundreds. The type declarations stay as they are.
+// Programs of this repository that need an inner module find it in .cache/modules/.
 //
 //   node scripts/build.mjs                 builds
 //   node scripts/build.mjs --if-changed    builds, unless dist/ is from the same sources
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -29,34 +31,38 @@ const stamp = join(root, '.cache', 'built-from')
 const sources = digestOfSources()
 if (process.argv.includes('--if-changed') && isBuiltFrom(sources)) process.exit()
 
+const modules = join(root, '.cache', 'modules')
+const entryPoints = readEntryPoints()
+/** A file of its own, beside the program of the worker, because it finds that program by its own place. */
+const WORKER_URL = 'src/servers/redis/thread/worker-url'
 rmSync(stamp, { force: true })
+rmSync(modules, { recursive: true, force: true })
 rmSync(`${root}/dist`, { recursive: true, force: true })
-compile('tsconfig.json')
-compile('tsconfig.cjs.json')
+compile()
+pruneTypes()
+cpSync(`${root}/dist/esm`, `${root}/dist/cjs`, { recursive: true })
+await bundle('esm', 'import')
+await bundle('cjs', 'require')
 
 chmodSync(`${root}/dist/esm/tools/cli/main.js`, 0o755)
-
 // The package is `type: module`; this marks one folder of it as the exception.
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
-
-// `import.meta` is a syntax error in CommonJS, and no expression names the current file in both
-// module systems. So the one file that needs it has a hand-written CommonJS counterpart.
-const workerUrl = `${root}/dist/cjs/src/servers/redis/thread/worker-url.js`
-if (existsSync(workerUrl)) {
-  writeFileSync(
-    workerUrl,
-    `"use strict";
-Object.defineProperty(exports, "__esModule", { value: true });
-const { join } = require("node:path");
-const { pathToFileURL } = require("node:url");
-exports.workerUrl = () => pathToFileURL(join(__dirname, "renewal-worker.js"));
-`,
-  )
-}
-
-prune()
 mkdirSync(join(root, '.cache'), { recursive: true })
 writeFileSync(stamp, sources)
+
+/** The files that package.json names, by the way in which they are loaded. */
+function readEntryPoints() {
+  const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const ways = Object.values(exports).filter((entry) => typeof entry === 'object')
+  return {
+    import: [
+      ...ways.map((entry) => entry.import.default),
+      ...Object.values(bin).map((file) => `./${file}`),
+    ],
+    require: ways.map((entry) => entry.require.default),
+    types: ways.map((entry) => entry.import.types),
+  }
+}
 
 /** @param {string} digest */
 function isBuiltFrom(digest) {
@@ -67,48 +73,73 @@ function isBuiltFrom(digest) {
 /** The digest of all files that decide what the build writes. */
 function digestOfSources() {
   const code = filesIn(root, ['src', 'tools']).filter((file) => file.endsWith('.ts'))
-  const others = [
-    'package.json',
-    'package-lock.json',
-    'scripts/build.mjs',
-    'tsconfig.json',
-    'tsconfig.cjs.json',
-  ]
+  const others = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'tsconfig.json']
   return digestOf(root, [...code, ...others])
 }
 
-/** Removes the files of both builds that no entry point imports, directly or not. */
-function prune() {
-  const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const todo = [
-    ...Object.values(bin),
-    ...Object.values(exports).flatMap((entry) =>
-      ['import', 'require'].flatMap((how) => Object.values(entry[how] ?? {})),
-    ),
-  ].map((file) => resolve(root, file))
+/** Writes the declarations to dist/esm/, and the code to .cache/modules/. */
+function compile() {
+  const folders = ['--outDir', modules, '--declarationDir', `${root}/dist/esm`]
+  const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.json', ...folders], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/**
+ * Writes one file per entry point, and files with what several entry points share.
+ *
+ * @param {'esm' | 'cjs'} format
+ * @param {'import' | 'require'} condition the condition of `exports` in package.json
+ */
+async function bundle(format, condition) {
+  const dist = `dist/${format}/`
+  const entries = entryPoints[condition].map((file) =>
+    file.slice(`./${dist}`.length, -'.js'.length),
+  )
+  // Only now, because the check above tells more than a failed import.
+  const { rolldown } = await import('rolldown')
+  const bundled = await rolldown({
+    // The bundles name each module by its path from here.
+    cwd: modules,
+    input: Object.fromEntries(entries.map((entry) => [entry, join(modules, `${entry}.js`)])),
+    platform: 'node',
+    // All packages, and all modules of Node.js.
+    external: /^(node:|@?[a-z0-9-]+(\/|$))/,
+  })
+  await bundled.write({
+    dir: join(root, dist),
+    format,
+    entryFileNames: '[name].js',
+    minifyInternalExports: false,
+    chunkFileNames: ({ name }) => `${name === WORKER_URL ? '' : 'shared/'}[name].js`,
+    codeSplitting: { groups: [{ name: WORKER_URL, test: /worker-url\.js$/ }] },
+  })
+  await bundled.close()
+}
+
+/** Removes the declarations that the public types do not lead to. */
+function pruneTypes() {
+  const todo = entryPoints.types.map((file) => resolve(root, file))
   const needed = new Set()
   for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
     if (needed.has(file)) continue
     needed.add(file)
-    const kind = file.endsWith('.d.ts') ? '.d.ts' : '.js'
-    for (const target of importsOf(readFileSync(file, 'utf8'))) {
-      todo.push(resolve(file, '..', target).replace(/\.[jt]s$/, kind))
-    }
+    for (const target of importsOf(readFileSync(file, 'utf8')))
+      todo.push(resolve(file, '..', target).replace(/\.[jt]s$/, '.d.ts'))
   }
-  for (const build of ['esm', 'cjs']) {
-    const folder = join(root, 'dist', build)
-    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-      const file = join(folder, name)
-      if (/\.(js|d\.ts)$/.test(name) && !needed.has(file)) rmSync(file)
-    }
-    removeEmptyFolders(folder)
+  const folder = join(root, 'dist', 'esm')
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const file = join(folder, name)
+    if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
   }
+  removeEmptyFolders(folder)
 }
 
-/** The files of this package that the code of one of them names. */
+/** The files of this package that a declaration file names. */
 function importsOf(code) {
-  const pattern =
-    /(?:\bfrom|\bimport|\bimport\(|\brequire\(|\bnew URL\()\s*['"](\.{1,2}\/[^'"]+\.[jt]s)['"]/g
+  const pattern = /(?:\bfrom|\bimport|\bimport\()\s*['"](\.{1,2}\/[^'"]+\.[jt]s)['"]/g
   return [...code.matchAll(pattern)].map(([, target]) => target)
 }
 
@@ -117,12 +148,4 @@ function removeEmptyFolders(folder) {
     if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name))
   }
   if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true })
-}
-
-function compile(project) {
-  const { status } = spawnSync(process.execPath, [tsc, '--project', project], {
-    cwd: root,
-    stdio: 'inherit',
-  })
-  if (status !== 0) process.exit(status ?? 1)
 }

@@ -2,7 +2,7 @@
 // order, from MONITOR, and a journal in Redis that the holders write.
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
-import * as fair from '../../dist/esm/src/servers/redis/scripts/fair.generated.js'
+import * as fair from '../../.cache/modules/src/servers/redis/scripts/fair.generated.js'
 
 /** The prefix of the keys of the journal. */
 export const JOURNAL = 'journal:'

@@ -1,6 +1,9 @@
 // Calls the scripts of Holdfast with as little code as possible. The difference to Holdfast is the cost of its
 // client.
-import { acquire, release } from '../../../dist/esm/src/servers/redis/scripts/lock.generated.js'
+import {
+  acquire,
+  release,
+} from '../../../.cache/modules/src/servers/redis/scripts/lock.generated.js'
 import { connectAsHoldfast } from './connection.mjs'
 
 const LEASE_MS = 30_000

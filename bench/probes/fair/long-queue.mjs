@@ -8,8 +8,8 @@ import { setMaxListeners } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { inspect, peek } from '../../../.cache/modules/src/servers/redis/scripts/lock.generated.js'
 import { Holdfast } from '../../../dist/esm/src/index.js'
-import { inspect, peek } from '../../../dist/esm/src/servers/redis/scripts/lock.generated.js'
 import {
   now,
   quantile,

@@ -5,9 +5,9 @@
 // The program makes the holds without a server, so it measures the watchdog alone.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
-import { systemClock } from '../../../dist/esm/src/kit/clock.js'
-import { Hold } from '../../../dist/esm/src/lease/hold.js'
-import { Watchdog } from '../../../dist/esm/src/lease/watchdog.js'
+import { systemClock } from '../../../.cache/modules/src/kit/clock.js'
+import { Hold } from '../../../.cache/modules/src/lease/hold.js'
+import { Watchdog } from '../../../.cache/modules/src/lease/watchdog.js'
 
 const { values } = parseArgs({
   options: {

@@ -3,9 +3,9 @@
 // of the machine affects all of them.
 // Run `npm run build`, then `node bench/probes/metrics/acquire.mjs [blocks]`.
 import { Registry } from 'prom-client'
-import { Holdfast } from '../../../dist/esm/src/index.js'
-import { subscribe } from '../../../dist/esm/src/observe/facts/subscribe.js'
-import { collectMetrics } from '../../../dist/esm/src/observe/metrics/metrics.js'
+import { Holdfast } from '../../../.cache/modules/src/index.js'
+import { subscribe } from '../../../.cache/modules/src/observe/facts/subscribe.js'
+import { collectMetrics } from '../../../.cache/modules/src/observe/metrics/metrics.js'
 import { startServer } from '../../support/support.mjs'
 
 const blocks = Number(process.argv[2] ?? 60)

@@ -5,8 +5,9 @@
 // of some blocks.
 // Run `npm run build`, then `node bench/probes/read-write/beside-readers.mjs [calls] [blocks]`. `--quick` makes a
 // short run.
+
+import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/calls/keys.js'
 import { Holdfast } from '../../../dist/esm/src/index.js'
-import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
 import { median } from '../../compare/figures.mjs'
 import { startServer, table } from '../../support/support.mjs'
 

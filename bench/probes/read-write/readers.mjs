@@ -7,9 +7,9 @@
 // Run `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` makes a short
 // run.
 import { setTimeout as pause } from 'node:timers/promises'
+import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/calls/keys.js'
+import * as scripts from '../../../.cache/modules/src/servers/redis/scripts/read-write.generated.js'
 import { Holdfast } from '../../../dist/esm/src/index.js'
-import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
-import * as scripts from '../../../dist/esm/src/servers/redis/scripts/read-write.generated.js'
 import { median } from '../../compare/figures.mjs'
 import { connectAsHoldfast } from '../../compare/libraries/connection.mjs'
 import { startJava } from '../../support/java.mjs'
