@@ -14,6 +14,9 @@ const FLOOR = {
 }
 const CONTENDED = { processes: 4, callers: 1, holdMs: 1 }
 
+/** Locks with different names at the same time. */
+const IN_FLIGHT = 64
+
 /** The reason why a library refuses several masters; undefined if it accepts them. */
 async function refusalOf(library, urls) {
   try {
@@ -21,6 +24,14 @@ async function refusalOf(library, urls) {
     return undefined
   } catch (error) {
     return error.message.split('\n')[0].replace(/\.$/, '')
+  }
+}
+
+/** The locks per second, and their ratio to the floor in the same process. */
+function rateOf({ rates }) {
+  return {
+    rate: median(rates.map((pair) => pair.library)),
+    ratio: median(rates.map((pair) => pair.library / pair.floor)),
   }
 }
 
@@ -47,21 +58,24 @@ async function measure({ server, libraries, rounds, quick }) {
     for (const { library, size, parts } of rows) {
       const some = urls.slice(0, size)
       await flush()
-      const { rates } = await withProcesses(1, library, some, ([process]) =>
-        process.run('scenarios/uncontended', 'compare', server.url, {
-          name: `quorum:${round}`,
-          inFlight: 1,
-          blocks: quick ? 4 : 12,
-          blockMs: 40,
-          warmUpMs: quick ? 200 : 1_000,
-        }),
-      )
+      const plan = {
+        name: `quorum:${round}`,
+        blocks: quick ? 4 : 12,
+        blockMs: 40,
+        warmUpMs: quick ? 200 : 1_000,
+      }
+      const [single, many] = await withProcesses(1, library, some, async ([process]) => {
+        const run = (inFlight) =>
+          process.run('scenarios/uncontended', 'compare', server.url, { ...plan, inFlight })
+        return [await run(1), await run(IN_FLIGHT)]
+      })
       await flush()
       const turns =
         library === FLOOR ? {} : await turnsOf(library, { url: some, admin: masters[0].admin })
       parts.push({
-        rate: median(rates.map((pair) => pair.library)),
-        ratio: median(rates.map((pair) => pair.library / pair.floor)),
+        ...rateOf(single),
+        manyRate: rateOf(many).rate,
+        manyRatio: rateOf(many).ratio,
         handOvers: turns.handOvers,
         handOverRatio: turns.handOvers / floorRate,
         waitP99: turns.waitP99,
@@ -84,6 +98,8 @@ async function measure({ server, libraries, rounds, quick }) {
           'library',
           'per second',
           'of floor',
+          `${IN_FLIGHT} in flight: per second`,
+          'of floor',
           'contended: hand-offs/s',
           'of floor',
           'wait p99 ms',
@@ -93,6 +109,8 @@ async function measure({ server, libraries, rounds, quick }) {
           row.label,
           show(row.rate, 0),
           show(row.ratio),
+          show(row.manyRate, 0),
+          show(row.manyRatio),
           show(row.handOvers, 0),
           show(row.handOverRatio, 3),
           show(row.waitP99, 0),
@@ -101,11 +119,14 @@ async function measure({ server, libraries, rounds, quick }) {
     ],
     ratios: figures
       .filter(({ label }) => label !== FLOOR.label)
-      .map(({ label, size, ratio }) => ({
-        label: `${label}, ${size} masters`,
-        figure: 'rate',
-        ratio,
-      })),
+      .flatMap(({ label, size, ratio, manyRatio }) => [
+        { label: `${label}, ${size} masters`, figure: 'rate', ratio },
+        {
+          label: `${label}, ${size} masters`,
+          figure: `rate, ${IN_FLIGHT} in flight`,
+          ratio: manyRatio,
+        },
+      ]),
   }
 }
 
