@@ -1,42 +1,52 @@
-// Measures the hand-offs per second of one permit, in several clients of one process. The program compares Holdfast
+// Measures the hand-offs per second of some permits, in several clients of one process. The program compares Holdfast
 // with a blocking list (BLPOP and LPUSH) and with redis-semaphore. The list has no owners, no protection against
-// crashes and no order among clients. The three kinds run one after another in each round, so other load of the
-// machine affects all of them.
-// Run `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`. The
-// program skips redis-semaphore if bench/peers is not installed.
+// crashes and no order among clients. All kinds run one after another in each round, so other load of the machine
+// affects all of them.
+// Run `npm run build`, then
+// `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients] [permits] [folder of another build]`.
+// The program skips redis-semaphore if bench/peers is not installed.
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { connect } from '../../compare/libraries/connection.mjs'
 import { load } from '../../compare/libraries/peer.mjs'
 import { callsOf, quantile, startServer, table } from '../../support/support.mjs'
 
-const WAITERS = [2, 10, 40]
+const CALLERS = [2, 10, 40]
 
-const [rounds = 5, ms = 1_000, clients = 4] = process.argv.slice(2).map(Number)
+const [rounds = 5, ms = 1_000, clients = 4, permits = 1] = process.argv.slice(2, 6).map(Number)
+const [other] = process.argv.slice(6)
+
+/** Opens semaphores with the `Holdfast` of one build. */
+const holdfastOf = (Client) => async (url, waiters) => {
+  const all = Array.from({ length: Math.min(clients, waiters) }, () => new Client({ redis: url }))
+  const semaphores = all.map((client) => client.getSemaphore('permit'))
+  await semaphores[0].trySetPermits(permits)
+  return {
+    take: async (i) => {
+      const semaphore = semaphores[i % semaphores.length]
+      await semaphore.acquire()
+      return () => semaphore.release()
+    },
+    end: () => Promise.all(all.map((client) => client.close())),
+  }
+}
+
+async function otherBuild() {
+  const entry = new URL('dist/esm/src/index.js', pathToFileURL(`${resolve(other)}/`))
+  return holdfastOf((await import(entry)).Holdfast)
+}
 
 /**
  * Each kind has a function `take`, which acquires the permit for a caller and returns a function that releases it.
  */
 const CONTESTANTS = {
-  async holdfast(url, waiters) {
-    const all = Array.from(
-      { length: Math.min(clients, waiters) },
-      () => new Holdfast({ redis: url }),
-    )
-    const semaphores = all.map((client) => client.getSemaphore('permit'))
-    await semaphores[0].trySetPermits(1)
-    return {
-      take: async (i) => {
-        const semaphore = semaphores[i % semaphores.length]
-        await semaphore.acquire()
-        return () => semaphore.release()
-      },
-      end: () => Promise.all(all.map((client) => client.close())),
-    }
-  },
+  holdfast: holdfastOf(Holdfast),
+  ...(other && { 'the other build': await otherBuild() }),
   async list(url, waiters) {
     const all = await Promise.all(Array.from({ length: waiters }, () => connect(url)))
-    await all[0].lpush('list', 1)
+    await all[0].lpush('list', ...Array(permits).fill(1))
     return {
       take: async (i) => {
         await all[i].blpop('list', 0)
@@ -55,7 +65,7 @@ const CONTESTANTS = {
     const options = { lockTimeout: 30_000, acquireTimeout: 3_600_000, retryInterval: 10 }
     return {
       take: async (i) => {
-        const semaphore = new Semaphore(all[i % all.length], 'theirs', 1, options)
+        const semaphore = new Semaphore(all[i % all.length], 'theirs', permits, options)
         await semaphore.acquire()
         return () => semaphore.release()
       },
@@ -72,7 +82,7 @@ if (!hasPeers) names.splice(names.indexOf('redis-semaphore'), 1)
 
 const server = await startServer()
 const rows = []
-for (const waiters of WAITERS) {
+for (const waiters of CALLERS.filter((callers) => callers > permits)) {
   const results = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = -1; round < rounds; round++) {
     for (const name of names) {
