@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CyclicBarrier, type HoldfastOptions, LeaseLostError } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { type Fault, faults } from '../support/request-faults.ts'
@@ -14,7 +15,7 @@ beforeEach(async () => {
 })
 
 /** So that a request that is held back is given up soon. */
-const HASTY = { commandTimeoutMs: 100 }
+const HASTY = { commandTimeoutMs: scaledMs(100) }
 
 /** The client repeats no request and renews no arrival, however slow the machine is. */
 const PATIENT = { commandTimeoutMs: 60_000, outageMs: 120_000, leaseMs: 3_600_000 }

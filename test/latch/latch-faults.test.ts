@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CountDownLatch, HoldfastOptions } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, outcome, within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
@@ -20,7 +21,7 @@ const BEYOND_DOUBT_MS = 150
 const COPIES: Action[] = ['duplicate', 'hold']
 
 /** So that a request that is held back is given up soon. */
-const HASTY = { commandTimeoutMs: 100 }
+const HASTY = { commandTimeoutMs: scaledMs(100) }
 
 /** A latch behind the proxy, and the same one with a way of its own. */
 function pair(options?: Omit<HoldfastOptions, 'redis'>, name = 'it') {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
 import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { outcome, within } from '../support/fault-rig.ts'
 import { faults } from '../support/request-faults.ts'
@@ -154,14 +155,14 @@ describe.each(kinds)('permits $kind', (kind) => {
 
   test.each(faults)('a hand-over counts once when $fault', async ({ action, releases }) => {
     turnsNeverEnd()
-    const [client, witness] = [rig.client({ commandTimeoutMs: 120 }), rig.witness()]
+    const [client, witness] = [rig.client({ commandTimeoutMs: scaledMs(120) }), rig.witness()]
     await set(witness, 1)
     const release = await acquire(client)
     const next = acquire(client)
     await sleeps()
     const trap = rig.proxy.onNextRequest(kind.handOverScript.sha1, action)
     const released = outcome(release())
-    await trap.seen
+    await within(20_000, trap.seen)
     const releaseNext = await within(10_000, next)
     expect((await within(10_000, released)).error).toBeUndefined()
     expect(await available(witness)).toBe(0)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Semaphore } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { outcome, within } from '../support/fault-rig.ts'
 import { faults } from '../support/request-faults.ts'
@@ -39,7 +40,7 @@ const operations: Operation[] = [
 
 describe.each(operations)('$operation', ({ script, after, act, undo }) => {
   test.each(faults)('the call counts once when $fault', async ({ action, releases }) => {
-    const client = rig.client({ commandTimeoutMs: 120 })
+    const client = rig.client({ commandTimeoutMs: scaledMs(120) })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(10)
     // It is connected, and has been answered.
@@ -68,7 +69,7 @@ describe.each(operations)('$operation', ({ script, after, act, undo }) => {
 test.each(faults)(
   'a change is made once, and returns what it did, when $fault',
   async ({ action }) => {
-    const semaphore = semaphoreOf(rig.client({ commandTimeoutMs: 120 }))
+    const semaphore = semaphoreOf(rig.client({ commandTimeoutMs: scaledMs(120) }))
     const theirs = semaphoreOf(rig.witness())
     expect(await semaphore.availablePermits()).toBe(0)
     const meets = async <T>(change: Promise<T>) => {

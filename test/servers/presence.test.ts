@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -260,7 +261,7 @@ describe('notes of owners', () => {
   })
 
   test('a read of a note gives nothing if the server does not answer', async () => {
-    const [client, other] = [rig.client({ commandTimeoutMs: 100 }), rig.witness()]
+    const [client, other] = [rig.client({ commandTimeoutMs: scaledMs(100) }), rig.witness()]
     const [notes, others] = [await notesOf(client), await notesOf(other)]
     const owner = `${other.id}:1`
     others.set(owner, 'a note')
