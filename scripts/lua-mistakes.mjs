@@ -2,11 +2,12 @@
 /**
  * Finds tests that are missing: makes each small mistake in a Lua script, and runs the tests that are about
  * it. Prints the mistakes that no test has found. Some change nothing that matters; each of the others needs a test, and
- * perhaps an entry in test/mutants.
+ * perhaps an entry in programs/mutants.
  *
  *   npm run lua:mistakes                            the scripts of the read-write lock, the semaphores and the latch
  *   npm run lua:mistakes -- permits/set.lua         one of them, or a part
  *   npm run lua:mistakes -- --list latch/look.lua   only prints its mistakes, as JSON
+ *   npm run lua:mistakes -- --list-tests            only prints the file that Jest runs for each mistake
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,6 +18,10 @@ import { parseArgs } from 'node:util'
 import { luaMistakes } from './lib/lua-mistakes.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const JEST = [
+  join(ROOT, 'node_modules/jest/bin/jest.js'),
+  ...['--testMatch', '**/programs/mutants/lua-mistakes.ts'],
+]
 
 /** So many mistakes are made in one process of Jest. */
 const AT_ONCE = 60
@@ -35,13 +40,25 @@ const scripts = FOLDERS.flatMap((folder) =>
 )
 
 const { values: options, positionals } = parseArgs({
-  options: { list: { type: 'boolean', default: false } },
+  options: {
+    list: { type: 'boolean', default: false },
+    'list-tests': { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const files = positionals.length > 0 ? positionals : [...scripts, ...partsOf(scripts)]
 
 if (options.list) console.log(JSON.stringify(files.flatMap((file) => luaMistakes(read(file)))))
+else if (options['list-tests']) listTests()
 else main()
+
+function listTests() {
+  const { status } = spawnSync(process.execPath, [...JEST, '--listTests'], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  })
+  process.exitCode = status ?? 1
+}
 
 function main() {
   const startedAt = performance.now()
@@ -106,13 +123,12 @@ function runTests(test, mistakes) {
     const sources = mistakes.map((mistake) => mistake?.sources ?? {})
     writeFileSync(given, JSON.stringify({ test: `test/${test}.test.ts`, mistakes: sources }))
     const args = [
-      ['--testMatch', '**/test/mutants/lua-mistakes.ts', '--runInBand', '--forceExit'],
+      [...JEST, '--runInBand', '--forceExit'],
       ['--env', join(ROOT, 'programs/mutants/lua-environment.ts')],
       ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
     ]
-    const jest = join(ROOT, 'node_modules/jest/bin/jest.js')
     const env = { ...process.env, HOLDFAST_LUA_MISTAKES: given }
-    const { stderr } = spawnSync(process.execPath, [jest, ...args.flat()], { cwd: ROOT, env })
+    const { stderr } = spawnSync(process.execPath, args.flat(), { cwd: ROOT, env })
     if (!existsSync(results)) throw new Error(`Jest ended without a result: ${stderr}`)
     const [{ assertionResults, message }] = JSON.parse(readFileSync(results, 'utf8')).testResults
     if (assertionResults.length === 0) throw new Error(message)

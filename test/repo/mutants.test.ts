@@ -60,6 +60,12 @@ test('each mutant is in one part, and each part has its share', () => {
   for (const part of parts) expect(part.length).toBeGreaterThan(mutants.length / 4)
 })
 
+test('the search for mistakes in scripts runs a file that exists', () => {
+  const args = ['scripts/lua-mistakes.mjs', '--list-tests']
+  const found = execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+  expect(found.trim()).toBe(join(root, 'programs/mutants/lua-mistakes.ts'))
+})
+
 test('the mistakes in a script change its code, and no comment and no text', () => {
   const file = 'latch/count-down.lua'
   const source = read(`lua/${file}`)
