@@ -70,6 +70,15 @@ export const closing = [
     name: 'waits for answers before it releases all locks',
   },
   {
+    id: 'close-waits-only-once',
+    mistake: 'close() ends the connection although releases are confirmed and others wait.',
+    file: 'src/local/close-all.ts',
+    search: 'while (!releases.isDone && releases.succeeded > confirmed)',
+    replace: 'while (confirmed < 0)',
+    test: 'test/local/close-all.test.ts',
+    name: 'continues while releases are confirmed',
+  },
+  {
     id: 'close-waits-for-each-outage',
     mistake: 'close() waits for a server that does not answer once for each thousand locks.',
     file: 'src/kit/limited-tasks.ts',

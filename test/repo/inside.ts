@@ -68,6 +68,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'lease/renewal-queue.test.ts': 'unit',
   'lease/renewal-worker.test.ts': 'spy',
   'lease/test-clock.ts': 'unit',
+  'local/close-all.test.ts': 'unit',
   'local/emit.test.ts': 'unit',
   'local/hold-set.test.ts': 'unit',
   'local/local-kinds.test.ts': 'server',
