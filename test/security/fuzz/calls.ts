@@ -15,23 +15,33 @@ const OPTIONS = [
     'ttlMs',
     'drainMs',
   ],
-  ...['reason', 'owner', 'label', 'round', 'askedAt', 'keepMs'],
+  ...['reason', 'owner', 'label', 'round', 'askedAt', 'keepMs', 'parties'],
 ]
 
 type Call = (client: Holdfast, name: string, args: readonly unknown[]) => unknown
 
+const callOf = (object: object, method: string, args: readonly unknown[]) =>
+  (object as Record<string, (...all: unknown[]) => unknown>)[method]?.(...args)
+
 /** The method of what `get` gives, for each of these names. */
 function callsOf(get: (client: Holdfast, name: string) => object, methods: string): Call[] {
   return methods.split(' ').map((method) => (client, name, args) => {
-    const object = get(client, name) as Record<string, (...all: unknown[]) => unknown>
-    return object[method]?.(...args)
+    return callOf(get(client, name), method, args)
+  })
+}
+
+/** The method of a lease of the upgradable lock, for each of these names. */
+function callsOfUpgradable(methods: string): Call[] {
+  return methods.split(' ').map((method) => async (client, name, args) => {
+    const lease = await client.getReadWriteLock(name).upgradableLock().lock()
+    return callOf(lease, method, args)
   })
 }
 
 const CALLS_OF_ALL: readonly Call[] = [
   ...callsOf(
     (client) => client,
-    'getLock getFairLock getReadWriteLock getSemaphore getPermitExpirableSemaphore getCountDownLatch getLeaderElection getMultiLock getRedLock run clientInfo held',
+    'getLock getFairLock getReadWriteLock getSemaphore getPermitExpirableSemaphore getCountDownLatch getCyclicBarrier getLeaderElection getMultiLock getRedLock run clientInfo held',
   ),
   ...callsOf(
     (client, name) => client.getLock(name),
@@ -40,6 +50,11 @@ const CALLS_OF_ALL: readonly Call[] = [
   ...callsOf((client, name) => client.getFairLock(name), 'lock tryLock using tryUsing'),
   ...callsOf((client, name) => client.getReadWriteLock(name).readLock(), 'lock tryLock using'),
   ...callsOf((client, name) => client.getReadWriteLock(name).writeLock(), 'lock tryLock using'),
+  ...callsOf(
+    (client, name) => client.getReadWriteLock(name).upgradableLock(),
+    'lock tryLock using tryUsing',
+  ),
+  ...callsOfUpgradable('upgrade tryUpgrade extend release'),
   ...callsOf(
     (client, name) => client.getMultiLock(client.getLock(name)),
     'lock tryLock using tryUsing',
@@ -56,6 +71,7 @@ const CALLS_OF_ALL: readonly Call[] = [
     (client, name) => client.getCountDownLatch(name),
     'trySetCount countDown await delete',
   ),
+  ...callsOf((client, name) => client.getCyclicBarrier(name), 'await inspect'),
   ...callsOf((client, name) => client.getLeaderElection(name), 'lead resign leader inspect'),
 ]
 

@@ -1,31 +1,17 @@
 import fc from 'fast-check'
+import { commands } from '../../../tools/cli/commands.ts'
 import { run } from '../../../tools/cli/run.ts'
 import { createDashboard } from '../../../tools/dashboard/handler/create.ts'
 import { requestOf } from '../../../tools/dashboard/handler/node-requests.ts'
+import { namesIn } from '../../commands/documented-options.ts'
 import { FakeInspection } from '../../dashboard/fake-inspection.ts'
 import { assertNoSecret, SECRET, type Target, targetLater, texts } from './target.ts'
 
-const COMMANDS = [
-  'list',
-  'inspect',
-  'watch',
-  'leaks',
-  'release',
-  'history',
-  'bench',
-  'doctor',
-  'dashboard',
-]
+const COMMANDS = commands.map(({ name }) => name)
+/** The options in the usage of any command, with their short forms, and options that no command has. */
 const FLAGS = [
-  ...'--json --all --cluster --tls --force --ask --yes --follow --release --durability --ignore --held-for'.split(
-    ' ',
-  ),
-  ...'--token --owner --reason --wait-ms --timeout-ms --last --since --port --host --pattern --key-prefix'.split(
-    ' ',
-  ),
-  ...'--history-key --master-name --sentinel --user --sentinel-user --cacert --seconds -u -n -f -- -x --unknown'.split(
-    ' ',
-  ),
+  ...namesIn(commands.map(({ usage }) => usage).join('\n')),
+  ...['-u', '-n', '-f', '-h', '--help', '--', '-x', '--unknown'],
 ]
 const values = fc.oneof(
   fc.constantFrom('1', '-1', '0', 'x', 'all', '1h', '', '9'.repeat(30), '[a', '__proto__'),
