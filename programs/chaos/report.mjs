@@ -188,6 +188,7 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     (world) => totalsOf(results.filter((one) => one.world === world)).faults,
   )
   const count = (number) => number.toLocaleString('en')
+  const day = new Date().toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   return [
     '# A long run under faults',
     '',
@@ -199,9 +200,9 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     `npm run chaos -- --long --seed ${seed} --minutes ${minutes} --report docs/explanation/chaos-report.md`,
     '```',
     '',
-    'The command above wrote this page. Processes use locks of every kind while clients, connections and servers fail.',
-    'A separate process records every holder by its own clock. [Under faults](chaos.md) describes the worlds, the faults',
-    'and the judges.',
+    `The command above wrote the figures of this page on ${day}. Processes use the kinds of the first table while`,
+    'clients, connections and servers fail. A separate process records every holder by its own clock. [Under',
+    'faults](chaos.md) describes the worlds, the faults and the judges.',
     '',
     '- An **operation** is an acquisition, a count-down of a latch, one round of a latch, or a call that passes a',
     '  barrier.',
