@@ -2,7 +2,7 @@
  * One server, three clients: acquire, re-enter, renew, hand over, pass on, release, settle.
  *
  * Stands for    lua/lock/acquire, release, renew, hand-over, force-release and their parts;
- *               src/local/acquire, ask, reenter, release, extend, holds; src/servers/pending-releases;
+ *               src/local/acquire, request, reenter, release, extend, holds; src/servers/pending-releases;
  *               src/lease/hold, watchdog, validity; src/owner/owner (names).
  *
  * Each option of the loop is one step that nothing can divide: a script on the server, or what a client

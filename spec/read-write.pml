@@ -1,7 +1,7 @@
 /*
  * The holds of a read-write lock: readers, writers, upgrades, a writer that reads as well; leases and tokens.
  *
- * Stands for    what read-write-server.h stands for; src/local: acquire, reenter, release-request, holds, ask;
+ * Stands for    what read-write-server.h stands for; src/local: acquire, reenter, release-request, holds, request;
  *               src/locks/read-write: read-write-verbs, read-write-waiter, upgradable-lease;
  *               src/servers/pending-releases; src/servers/redis/read-write.
  *
