@@ -83,6 +83,20 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
     expect(at).toEqual([rounds, rounds, rounds])
   })
 
+  test('a party more than the round needs begins the next round', async () => {
+    const barriers = [barrierOf(), barrierOf(), barrierOf()] as const
+    const results: boolean[] = []
+    const calls = barriers.map(async (one) => {
+      results.push(await one.await({ parties: 2 }))
+    })
+    await eventually(() => results.length === 2)
+    await arrived(barriers[0], 1)
+    expect(results).toEqual([true, true])
+    expect(await within(2_000, barriers[0].await({ parties: 2 }))).toBe(true)
+    await within(2_000, Promise.all(calls))
+    expect(results).toEqual([true, true, true])
+  })
+
   test('a party whose time is over leaves, and the others wait for another party', async () => {
     const [one, two, three] = [barrierOf(), barrierOf(), barrierOf()] as const
     const waiting = one.await({ parties: 3 })
