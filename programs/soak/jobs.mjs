@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pick } from '../chaos/random.mjs'
 
 const HOT = ['hot:0', 'hot:1', 'hot:2']
+const KEPT = ['kept:0', 'kept:1']
+const KEEP_MS = 100
 const PERMITS = 3
 /** Each wait ends, even when all other services are stopped. */
 const WAIT_MS = 10_000
@@ -68,6 +70,17 @@ export function jobsOf(client, { random, label }) {
       await latch.trySetCount(2)
       // A server that forgot the count has opened the latch.
       await Promise.all([latch.await(options), latch.countDown(), latch.countDown()])
+    },
+    barrier: async () => {
+      count += 1
+      // The server stores the outcomes of a round for 10 minutes, so these names are used again.
+      const barrier = client.getCyclicBarrier(`stage:${label}:${count % 50}`)
+      const party = () => barrier.await({ parties: 2, ...options })
+      await Promise.all([party(), party()])
+    },
+    kept: () => {
+      const lock = client.getLock(pick(random, KEPT), { keepMs: KEEP_MS })
+      return lock.tryUsing(work, options)
     },
     'give up': async () => {
       const signal = AbortSignal.timeout(5)
