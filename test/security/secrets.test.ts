@@ -167,6 +167,13 @@ async function use(source: string, options: HoldfastOptions): Promise<void> {
     () => client.getFairLock('f').using(() => undefined, { waitMs: 300 }),
     () => client.getPermitExpirableSemaphore('s', { permits: 1 }).tryAcquire(),
     () => client.getCountDownLatch('l').trySetCount(1),
+    async () => {
+      const semaphore = client.getSemaphore('p')
+      await semaphore.trySetPermits(1)
+      return semaphore.tryAcquire()
+    },
+    () => client.getCyclicBarrier('b').await({ parties: 2, waitMs: 100 }),
+    () => client.getLeaderElection('e').lead((term) => heard(`${source}: a term`, term)),
     () => client.getReadWriteLock('rw').readLock().tryLock(),
     () => client.getMultiLock(client.getLock('m'), client.getLock('n')).tryLock(),
     () => client.clientInfo(client.id),
