@@ -163,7 +163,7 @@ export class KeptLock implements Kept {
     this.#stopTimer()
     this.#updateReserve(kept)
     // If the server does not confirm the release, the client repeats it in the background. No caller waits for it.
-    return new FreeRequest(this.#lock, kept, UNOBSERVED).result.catch(() => false)
+    return new FreeRequest(this.#lock, kept, UNOBSERVED).start().catch(() => false)
   }
 
   forced(owner: string): void {

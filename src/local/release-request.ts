@@ -13,17 +13,13 @@ import type { LocalLock } from './local-lock.ts'
  * the current hold count, because other releases of the hold may be in flight.
  */
 abstract class ReleaseRequest implements Reply<Released> {
-  /**
-   * Resolves with true if the owner still held the lock. Rejects if the server did not confirm the
-   * release.
-   */
-  readonly result: Promise<boolean>
   protected readonly lock: LocalLock
   protected readonly hold: Hold
   /** True if an earlier request without an answer may have freed the lock. */
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
+  readonly #result: Promise<boolean>
   #sentAt = 0
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
@@ -34,16 +30,25 @@ abstract class ReleaseRequest implements Reply<Released> {
     this.hold = hold
     this.#what = what
     this.#retryBudget = lock.newBudget(hold.kind)
-    this.result = new Promise((resolve, reject) => {
+    this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    lock.tasks.started()
+  }
+
+  /**
+   * Sends the first attempt. Resolves with true if the owner still held the lock. Rejects if the
+   * server did not confirm the release.
+   */
+  start(): Promise<boolean> {
+    this.lock.tasks.started()
+    this.send()
+    return this.#result
   }
 
   abstract answered(answer: Released): void
 
-  /** Called before `result` rejects because the retry budget is used up. Does nothing by default. */
+  /** Called before the release rejects because the retry budget is used up. Does nothing by default. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
@@ -113,7 +118,6 @@ export class FreeRequest extends ReleaseRequest {
     this.#firstSentAt = mayBeDoneAt ?? lock.services.clock.monotonic()
     this.#staysAway = staysAway
     this.#observation = observation
-    this.send()
   }
 
   answered(answer: Released): void {
@@ -153,7 +157,6 @@ export class FreeRequest extends ReleaseRequest {
 export class LowerRequest extends ReleaseRequest {
   constructor(lock: LocalLock, hold: Hold) {
     super(lock, hold, 'one of its acquisitions was not released')
-    this.send()
   }
 
   answered(answer: Released): void {

@@ -27,7 +27,7 @@ export function releaseOne(lock: LocalLock, hold: Hold, renewMs: number): Promis
   // The last release needs no `unwatch`, because `endHold` removes the hold from the watchdog.
   if (hold.count <= 0) return releaseLast(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
-  return new LowerRequest(lock, hold).result
+  return new LowerRequest(lock, hold).start()
 }
 
 /**
@@ -70,9 +70,9 @@ function letGo(
   // If the waiter is not asleep, it is about to send its own request. At most one hand-over request
   // may be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
-    return new FreeRequest(lock, hold, observation, { staysAway }).result
+    return new FreeRequest(lock, hold, observation, { staysAway }).start()
   if (handOverBudget.isUnbroken) {
-    return new FreeRequest(lock, hold, observation, { staysAway: 'always' }).result
+    return new FreeRequest(lock, hold, observation, { staysAway: 'always' }).start()
   }
   const following = handOverBudget.isUsedUp ? null : passedOn(lock, hold, next)
   if (following === null) {
@@ -167,7 +167,7 @@ function handedOver(
     if (next.settled) abandonId(lock, next)
     next.wakeEvent.set()
     const mayBeDoneAt = unknown ? sentAt.monotonic : undefined
-    return new FreeRequest(lock, hold, observation, { mayBeDoneAt }).result
+    return new FreeRequest(lock, hold, observation, { mayBeDoneAt }).start()
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
