@@ -7,6 +7,7 @@
  *   npm run prose -- docs/how-to     each finding in some files or folders, with what to write instead
  *   npm run prose -- --check         fails if there are findings
  *   npm run prose -- --comments lua  also the comments of scripts and source files
+ *   npm run prose -- test            the titles of tests
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ import { sentencesOfDocstrings } from './lib/prose/docstrings.mjs'
 import { sentencesOfMessages } from './lib/prose/messages.mjs'
 import { MOST_WORDS, PATTERNS } from './lib/prose/patterns.mjs'
 import { sentencesOfPage } from './lib/prose/sentences.mjs'
+import { titlesOf } from './lib/prose/titles.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs']
@@ -30,7 +32,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-const docstrings = sentencesOfDocstrings()
+let docstrings
 const files = (positionals.length > 0 ? positionals : [...PAGES, ...MESSAGES]).flatMap(filesIn)
 const reports = files.map(reportOf)
 
@@ -42,14 +44,22 @@ if (values.check && reports.some(({ findings }) => findings.length > 0)) process
 function filesIn(path) {
   const whole = join(ROOT, path)
   if (!statSync(whole).isDirectory()) return [path]
-  return readdirSync(whole, { recursive: true, encoding: 'utf8' })
-    .filter(
-      (file) =>
-        (/\.(md|ts|js)$/.test(file) || (values.comments && file.endsWith('.lua'))) &&
-        !/\.(generated|d)\.ts$/.test(file),
-    )
-    .sort()
-    .map((file) => join(path, file))
+  return (
+    readdirSync(whole, { recursive: true, encoding: 'utf8' })
+      .filter(
+        (file) =>
+          (/\.(md|ts|js)$/.test(file) || (values.comments && file.endsWith('.lua'))) &&
+          !/\.(generated|d)\.ts$/.test(file),
+      )
+      .sort()
+      .map((file) => join(path, file))
+      // The page of ported tests quotes titles in long rows.
+      .filter((file) => !isTest(file) || file.endsWith('.ts'))
+  )
+}
+
+function isTest(file) {
+  return /^test[\\/]/.test(file)
 }
 
 function reportOf(file) {
@@ -62,9 +72,12 @@ function reportOf(file) {
 function sentencesIn(file, text) {
   if (file.endsWith('.md')) return sentencesOfPage(text)
   if (file.endsWith('.lua')) return sentencesOfComments(text, 'lua')
+  if (isTest(file)) return titlesOf(text)
+  const messages = sentencesOfMessages(text)
   // The comments include the docstrings.
-  const others = values.comments ? sentencesOfComments(text, 'ts') : (docstrings.get(file) ?? [])
-  return [...sentencesOfMessages(text), ...others]
+  if (values.comments) return [...messages, ...sentencesOfComments(text, 'ts')]
+  docstrings ??= sentencesOfDocstrings()
+  return [...messages, ...(docstrings.get(file) ?? [])]
 }
 
 function wordsOf(text) {

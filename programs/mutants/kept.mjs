@@ -156,7 +156,7 @@ export const kept = [
     search: '  if (await registry.revocations.freeKept(rawName, seen.owner)) return true\n',
     replace: '',
     test: CONTRACT,
-    name: 'released by force is not used again',
+    name: 'is not used again after a release by force',
   },
   {
     id: 'kept-despite-a-request',

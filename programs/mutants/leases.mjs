@@ -226,7 +226,7 @@ export const leases = [
     search: '    timer.round += 1\n',
     replace: '',
     test: WATCHDOG,
-    name: 'that still wait for their request at the next tick come first in the new round',
+    name: 'come first in the new round if they still wait for their request at the next tick',
   },
   {
     id: 'all-ends-at-once',

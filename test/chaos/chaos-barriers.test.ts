@@ -61,7 +61,7 @@ test('a party that continues before all parties have arrived is convicted', () =
   expect(found()).toContain(EARLY)
 })
 
-test('a party that was counted, and was told otherwise, is convicted', () => {
+test('a party that was counted, and received another answer, is convicted', () => {
   round(0)
   for (const answer of [false, 'lost']) {
     history.attempts.clear()
@@ -111,7 +111,7 @@ test('parties that all wait although their round is complete are convicted, unle
   expect(found()).toEqual([])
 })
 
-test('an older round that comes back is convicted, and so is a complete round that goes on', () => {
+test('an older round that returns is convicted, and so is a complete round that does not end', () => {
   look(7, 1, 0, 5)
   look(null, 0, 10, 15)
   look(8, 2, 20, 25)

@@ -42,7 +42,7 @@ describeWorlds('a lock that its client keeps', (world) => {
     expect(token).toBeGreaterThanOrEqual(before.token + 9)
   })
 
-  test('gives each call a greater token, also when the client has used all reserved tokens', async () => {
+  test('gives each call a greater token, even if the client has used all reserved tokens', async () => {
     const [keeper, other] = keeperAndOther()
     await kept(keeper)
     const lock = keeper.getLock('it', { keepMs: KEEP_MS })
@@ -257,7 +257,7 @@ describeWorlds('a lock that its client keeps', (world) => {
   })
 
   test.each(['another client', 'its own client'])(
-    'that %s released by force is not used again',
+    'is not used again after a release by force by %s',
     async (whose) => {
       const [keeper, other] = keeperAndOther()
       const client = whose === 'another client' ? other : keeper
@@ -275,7 +275,7 @@ describeWorlds('a lock that its client keeps', (world) => {
     },
   )
 
-  test('that another client released by force during a hold is not kept after the hold', async () => {
+  test('is not kept after a hold if another client released it by force during the hold', async () => {
     const [keeper, other] = keeperAndOther()
     await kept(keeper)
     const lease = await keeper.getLock('it', { keepMs: KEEP_MS }).lock()

@@ -371,7 +371,7 @@ describe('many holds', () => {
     expect(renewer.last?.holds[0] === failing).toBe(true)
   })
 
-  test('that still wait for their request at the next tick come first in the new round', async () => {
+  test('come first in the new round if they still wait for their request at the next tick', async () => {
     const holds = newMany(1_000)
     clock.stopTurns()
     await clock.pass(THIRD_MS)

@@ -118,6 +118,6 @@ test.each([
   expect(() => read(options)).toThrow(new InvalidArgumentError(message))
 })
 
-test('of several invalid options, the error names the first of the declaration', () => {
+test('the error for several invalid options names the option that is declared first', () => {
   expect(() => read({ again: 1, ttlMs: -1 })).toThrow('`it.ttlMs`')
 })

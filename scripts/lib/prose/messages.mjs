@@ -28,7 +28,7 @@ export function sentencesOfMessages(source) {
     .flatMap(({ line, text }) => text.split('\n').flatMap((one) => sentencesOf(one, line)))
 }
 
-function textOf(node) {
+export function textOf(node) {
   if (node.type === 'StringLiteral') return node.value
   if (node.type === 'TemplateLiteral') {
     return node.quasis.map(({ cooked }) => cooked).join('Code')
@@ -42,7 +42,7 @@ function textOf(node) {
 }
 
 /** Calls `see` for each node, and for those below it unless it says that it has seen them. */
-function visit(node, see) {
+export function visit(node, see) {
   if (Array.isArray(node)) for (const one of node) visit(one, see)
   else if (typeof node === 'object' && node !== null) {
     if (typeof node.type === 'string' && see(node)) return
@@ -51,7 +51,7 @@ function visit(node, see) {
 }
 
 /** Spans count bytes. */
-function lineOf(source, start) {
+export function lineOf(source, start) {
   const bytes = Buffer.from(source)
   return (at) =>
     bytes

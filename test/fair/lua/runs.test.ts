@@ -150,7 +150,7 @@ describe('a grant by a message', () => {
     expect(await admin.get(COUNTER)).toBe(String(NOW + 1))
   })
 
-  test('of a release in the background has a run for other waiters of the same client', async () => {
+  test('has a run after a release in the background for other waiters of the same client', async () => {
     const inbox = await listen(`${INBOX}h`)
     await given({ holder: 'h:1', queue: ['h:2', 'h:3'], waiting: two() })
     expect(await release({ token: '', most: 63 })).toEqual(['granted', 'h:2', String(NOW + 1)])

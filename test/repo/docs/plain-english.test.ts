@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allPages, root } from './pages.ts'
@@ -21,6 +29,12 @@ function check(at: string, ...paths: string[]) {
 
 test('messages, comments of the source and the scripts, and clean pages have no hard words and no long sentences', () => {
   const { status, stdout } = check(root, '--comments', 'src', 'tools', 'lua', ...CLEAN_PAGES)
+  expect(stdout).toMatch(/^\d{5,} words, 0 hard \(0\.0 of 1,000 words\), 0 long sentences\n$/)
+  expect(status).toBe(0)
+})
+
+test('the titles of tests have no hard words and no long sentences', () => {
+  const { status, stdout } = check(root, 'test')
   expect(stdout).toMatch(/^\d{5,} words, 0 hard \(0\.0 of 1,000 words\), 0 long sentences\n$/)
   expect(status).toBe(0)
 })
@@ -77,6 +91,20 @@ describe('in a copy of the repository', () => {
     const { status, stdout } = check(copy, file)
     writeFileSync(join(copy, file), text)
     expect(stdout).toMatch(/^\S+\.(?:ts|js):\d+: ".+": /)
+    expect(stdout).toMatch(/\b1 hard \(/)
+    expect(status).toBe(1)
+  })
+
+  test.each([
+    "test('nobody waits', () => {})",
+    "test.each([1, 2])('nobody waits for %s', () => {})",
+    "describe('nobody waits ' + 'for a lock', () => {})",
+    "describe('a lock', () => { test.skip('nobody waits', () => {}) })",
+  ])('the check finds one hard word in the title of %s', (text) => {
+    mkdirSync(join(copy, 'test'), { recursive: true })
+    writeFileSync(join(copy, 'test/waits.test.ts'), text)
+    const { status, stdout } = check(copy, 'test')
+    expect(stdout).toMatch(/^test\/waits\.test\.ts:1: "nobody": /)
     expect(stdout).toMatch(/\b1 hard \(/)
     expect(status).toBe(1)
   })
