@@ -54,7 +54,7 @@ export const connection = [
     file: 'src/servers/redis/connection/due-calls.ts',
     search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
     replace: 'readonly #onTime = () => this.#giveUp()',
-    test: 'test/servers/batch.test.ts',
+    test: 'test/servers/lock-batch.test.ts',
     name: 'an answer that came while the event loop was blocked counts, although its time has passed',
   },
   {

@@ -3,8 +3,8 @@ const MESSAGES = 'test/fair/messages.test.ts'
 const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
 const RELEASE = 'test/fair/lua/release-script.test.ts'
 const ACQUIRE = 'test/fair/lua/acquire.test.ts'
-const RUNS = 'test/fair/runs.test.ts'
-const RUN_SCRIPTS = 'test/fair/lua/runs.test.ts'
+const RUNS = 'test/fair/fair-runs.test.ts'
+const RUN_SCRIPTS = 'test/fair/lua/runs-by-script.test.ts'
 const RUNS_BY_MESSAGE = 'test/fair/runs-by-message.test.ts'
 const FAIR_BATCH = 'test/servers/fair-batch.test.ts'
 
@@ -330,7 +330,7 @@ export const fair = [
     file: 'lua/fair/batch.lua',
     search: 'pcall(scripts[kind], keys, unpack(ARGV, first, last))',
     replace: 'true, scripts[kind](keys, unpack(ARGV, first, last))',
-    test: 'test/fair/lua/batch.test.ts',
+    test: 'test/fair/lua/batch-script.test.ts',
     name: 'an error of one call does not affect the others',
   },
   {

@@ -1,6 +1,6 @@
 /** Mistakes with locks that a client keeps after a release. */
 const CONTRACT = 'test/contract/contract-kept.test.ts'
-const FAULTS = 'test/faults/kept.test.ts'
+const FAULTS = 'test/faults/kept-faults.test.ts'
 const KEPT = 'src/local/kept-lock.ts'
 
 export const kept = [

@@ -1,4 +1,4 @@
-const HAND_OVER = 'test/semaphore/lua/hand-over.test.ts'
+const HAND_OVER = 'test/semaphore/lua/hand-over-scripts.test.ts'
 const PERMITS = 'test/semaphore/lua/permit-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 const PERMIT_HOLDERS = 'test/semaphore/lua/permit-holders.test.ts'

@@ -163,7 +163,7 @@ export const scripts = [
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     replace:
       'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
-    test: 'test/servers/batch.test.ts',
+    test: 'test/servers/lock-batch.test.ts',
     name: 'the calls are sent once, although the key of one lock is of another type',
   },
 ]

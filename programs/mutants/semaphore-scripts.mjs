@@ -1,4 +1,4 @@
-const HAND_OVER = 'test/semaphore/lua/hand-over.test.ts'
+const HAND_OVER = 'test/semaphore/lua/hand-over-scripts.test.ts'
 const SEMAPHORE = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 

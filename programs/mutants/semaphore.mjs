@@ -1,4 +1,4 @@
-const HAND_OVER = 'test/semaphore/hand-over.test.ts'
+const HAND_OVER = 'test/semaphore/semaphore-hand-over.test.ts'
 const SCRIPTS = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const FAULTS = 'test/semaphore/semaphore-faults.test.ts'
 const SEMAPHORE = 'test/semaphore/semaphore.test.ts'
