@@ -65,10 +65,11 @@ test('a renewal without an answer ends with an error, and the loss that follows 
 test('a late renewal has the length of its delay', async () => {
   start(false, 3_000)
   const lease = await one.getLock('it').lock()
+  const blockedAt = performance.now()
   block(1_500)
-  await eventually(() => told.of('renew').length > 0)
-  // It was due after 1,000 ms.
-  expect(told.of('renew')[0]?.latenessMs).toBeGreaterThan(390)
+  // The renewal was due at most 1,000 ms after the block began. Clocks may differ by a few milliseconds.
+  const lateMs = performance.now() - blockedAt - 1_000 - 5
+  await eventually(() => told.of('renew').some(({ latenessMs }) => latenessMs >= lateMs))
   await lease.release()
 })
 

@@ -143,15 +143,15 @@ test('a clock that is ahead of the others is reported (with an embedded Valkey)'
 
 test('the fastest answer gives the offset of a clock and its bound', async () => {
   const proxy = await startProxy(server.port)
-  const fault = proxy.delay(400, { direction: 'toClient' })
-  // The first answers are slow, each by 400 ms on one way: a clock that is 200 ms off, by them.
+  const fault = proxy.delay(1_000, { direction: 'toClient' })
+  // The first answers are slow, each by 1,000 ms on one way: a clock that is 500 ms off, by them.
   const asking = diagnose([proxy.url, '--scan-keys', '0', '--timeout-ms', '20000'])
-  await eventually(() => proxy.count('TIME') === 2, { timeoutMs: 15_000 })
+  await eventually(() => proxy.count('TIME') === 2, { timeoutMs: 60_000 })
   fault.heal()
   const [line] = (await asking).servers
-  expect(Math.abs(line?.clockAheadMs ?? Infinity)).toBeLessThan(150)
-  expect(line?.clockBoundMs).toBeLessThan(150)
-  expect(line?.slowestMs).toBeGreaterThan(300)
+  expect(Math.abs(line?.clockAheadMs ?? Infinity)).toBeLessThan(450)
+  expect(line?.clockBoundMs).toBeLessThan(450)
+  expect(line?.slowestMs).toBeGreaterThan(900)
 })
 
 test('a master that answers too late for the lease, or nearly too late, is reported', async () => {
