@@ -25,10 +25,12 @@ export function titlesOf(source) {
   return titles
 }
 
-/** `test` for `test`, `test.skip` and `test.each(cases)`. */
+/** `test` for `test`, `test.skip`, `test.each(cases)` and `stage.testOfExclusion`. */
 function nameOf(callee) {
   if (callee.type === 'Identifier') return callee.value
-  if (callee.type === 'MemberExpression') return nameOf(callee.object)
+  if (callee.type === 'MemberExpression') {
+    return /^test[A-Z]/.test(callee.property.value) ? 'test' : nameOf(callee.object)
+  }
   if (callee.type === 'CallExpression') return nameOf(callee.callee)
   return undefined
 }
