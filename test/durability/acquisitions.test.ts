@@ -3,7 +3,7 @@ import { resolveOptions } from '../../src/options/settings.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
-import { isWait, keepUp, replicatedRig } from './rig.ts'
+import { isWait, keepUp, replicatedRig } from './durability-rig.ts'
 
 const rig = replicatedRig()
 

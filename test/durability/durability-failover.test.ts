@@ -8,7 +8,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startWatched } from '../support/redis-sentinel.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { isWait, keepUp, replicatedRig } from './rig.ts'
+import { isWait, keepUp, replicatedRig } from './durability-rig.ts'
 
 describe('a replica that takes over', () => {
   const rig = replicatedRig()

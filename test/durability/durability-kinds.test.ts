@@ -2,7 +2,7 @@ import { type Holdfast, NotDurableError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, outcome, SHA } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
-import { isWait, replicatedRig } from './rig.ts'
+import { isWait, replicatedRig } from './durability-rig.ts'
 
 const rig = replicatedRig()
 

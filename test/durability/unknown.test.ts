@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts'
 import { granted, outcome, SHA } from '../support/fault-rig.ts'
 import type { Action, ProxyConnection, ProxyRequest } from '../support/proxy.ts'
 import { warm } from '../support/warm.ts'
-import { isWait, replicatedRig } from './rig.ts'
+import { isWait, replicatedRig } from './durability-rig.ts'
 
 const rig = replicatedRig()
 

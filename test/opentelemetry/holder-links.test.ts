@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { Notes } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { linksOf, Rig } from './rig.ts'
+import { linksOf, Rig } from './opentelemetry-rig.ts'
 import { acquiring, holding, MemoryNotes, newAcquire } from './told.ts'
 
 let rig: Rig

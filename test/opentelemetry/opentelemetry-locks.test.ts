@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
-import { linksOf, Rig } from './rig.ts'
+import { linksOf, Rig } from './opentelemetry-rig.ts'
 
 const server = sharedServer()
 let rig: Rig

@@ -1,5 +1,5 @@
 import { RedisUnavailableError } from '../../src/index.ts'
-import { Rig } from './rig.ts'
+import { Rig } from './opentelemetry-rig.ts'
 import { acquiring, holding, newAcquire, renewing, settledChannel } from './told.ts'
 
 let rig: Rig

@@ -1,7 +1,7 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, AlwaysOnSampler } from '@opentelemetry/sdk-trace-base'
 import { LeaseLostError, RedisUnavailableError } from '../../src/index.ts'
-import { linksOf, Rig } from './rig.ts'
+import { linksOf, Rig } from './opentelemetry-rig.ts'
 import { acquiring, holding, MemoryNotes, newAcquire, releasing } from './told.ts'
 
 let rig: Rig

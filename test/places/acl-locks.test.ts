@@ -1,3 +1,3 @@
-import { describeKinds } from './acl/kinds.ts'
+import { describeKinds } from './acl/acl-kinds.ts'
 
 describeKinds(['getLock', 'getFairLock', 'getMultiLock', 'masters'])

@@ -1,5 +1,5 @@
+import { describeKinds } from './acl/acl-kinds.ts'
 import { DRIVES } from './acl/drives.ts'
-import { describeKinds } from './acl/kinds.ts'
 
 // acl-locks.test.ts has the others.
 const OTHERS = ['getLock', 'getFairLock', 'getMultiLock', 'masters']

@@ -2,7 +2,7 @@ import { Holdfast } from '../../src/index.ts'
 import { leaves } from '../support/leaks.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { expectWarnings } from '../support/warnings.ts'
-import { AT_ONCE, allow, CONFIG, LEFT, type Login, listsOf, refusals } from './acl/rig.ts'
+import { AT_ONCE, allow, CONFIG, LEFT, type Login, listsOf, refusals } from './acl/acl-rig.ts'
 import { inhabit, READING, TOOLS, WRITING } from './acl/tools.ts'
 
 describe.each(Object.keys(TOOLS))('%s', (title) => {

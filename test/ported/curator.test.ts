@@ -3,7 +3,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import type { WatchedMemoryServer } from '../support/memory-server.ts'
 import { describeWorlds } from '../support/worlds.ts'
-import { twoPlaces } from './kinds.ts'
+import { twoPlaces } from './ported-kinds.ts'
 
 /** Leads until the term ends, or until `told` resolves. */
 async function leadUntilTold(term: Term, told: Promise<void>): Promise<void> {

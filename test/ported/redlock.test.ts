@@ -2,7 +2,7 @@ import type { Holdfast, Lease, MultiLease, Permit } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { describeWorlds } from '../support/worlds.ts'
-import { twoPlaces } from './kinds.ts'
+import { twoPlaces } from './ported-kinds.ts'
 
 type Extendable = Pick<Lease | MultiLease | Permit, 'remaining' | 'extend' | 'release' | 'valid'>
 

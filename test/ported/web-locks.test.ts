@@ -3,7 +3,7 @@ import { type Holdfast, InvalidArgumentError, LeaseLostError } from '../../src/i
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { describeWorlds } from '../support/worlds.ts'
-import { exclusiveKinds, twoPlaces } from './kinds.ts'
+import { exclusiveKinds, twoPlaces } from './ported-kinds.ts'
 
 describeWorlds(
   'the behaviour of Web Locks',

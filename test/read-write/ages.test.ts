@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome } from '../support/fault-rig.ts'
-import { bothPlaces } from './both-places.ts'
+import { bothPlaces } from './read-write-places.ts'
 
 const rig = faultRig()
 const places = bothPlaces(rig)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease, ReadWriteLock, UpgradableLease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
-import { bothPlaces } from './both-places.ts'
+import { bothPlaces } from './read-write-places.ts'
 
 const rig = faultRig()
 const places = bothPlaces(rig)

@@ -1,7 +1,7 @@
 import type { Lease, UpgradableLease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
-import { bothPlaces } from './both-places.ts'
+import { bothPlaces } from './read-write-places.ts'
 
 const rig = faultRig()
 const places = bothPlaces(rig)

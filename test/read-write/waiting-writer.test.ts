@@ -2,7 +2,7 @@ import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { acquireRead, acquireWrite, releaseReadWrite } from '../support/scripts.ts'
-import { bothPlaces } from './both-places.ts'
+import { bothPlaces } from './read-write-places.ts'
 
 const rig = faultRig()
 const places = bothPlaces(rig)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { leaves } from '../support/leaks.ts'
 import { CALLS } from './fuzz/calls.ts'
-import { NAMES } from './fuzz/names.ts'
+import { NAMES } from './fuzz/fuzz-names.ts'
+import { closeDashboards, PROGRAMS } from './fuzz/fuzz-programs.ts'
 import { OPTIONS } from './fuzz/options.ts'
-import { closeDashboards, PROGRAMS } from './fuzz/programs.ts'
 import { READER_NAMES, REPLIES } from './fuzz/replies.ts'
 
 /** `npm run fuzz` sets these. */

@@ -1,6 +1,6 @@
 import { leaves } from '../../support/leaks.ts'
+import { AT_ONCE, allow, drive, LEFT, listsOf, refusals, serversFor } from './acl-rig.ts'
 import { SPECIAL, type Use } from './drives.ts'
-import { AT_ONCE, allow, drive, LEFT, listsOf, refusals, serversFor } from './rig.ts'
 
 /** Holds that the list of each of these kinds is enough, and has nothing too much. */
 export function describeKinds(kinds: readonly string[]): void {
