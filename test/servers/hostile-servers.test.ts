@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Holdfast, HoldfastError, type HoldfastOptions } from '../../src/index.ts'
+import { scaledMs } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
 import { within } from '../support/fault-rig.ts'
@@ -23,6 +24,9 @@ function newClient(
   atEnd(() => client.close(), { beforeCheck: true })
   return client
 }
+
+/** A loaded machine answers within these times. */
+const PATIENT = { outageMs: scaledMs(2_000), commandTimeoutMs: scaledMs(1_000) }
 
 /** Every form of asking for the lock, and what can be asked about it. */
 const FORMS: [string, (client: Holdfast) => Promise<unknown>][] = [
@@ -225,7 +229,7 @@ describe('a full server', () => {
     const held = client.getLock('held', { owner: client.owner() })
     const leases = [await held.lock(), await held.lock()]
     await server.admin.config('SET', 'maxmemory', '1')
-    const make = () => newClient({ port: server.port }).getLock('it')
+    const make = () => newClient({ port: server.port }, PATIENT).getLock('it')
     const calls = [() => make().lock(), () => make().tryLock(), () => make().tryLock(800)]
     for (const error of await Promise.all(calls.map(refusal))) {
       expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
@@ -262,7 +266,7 @@ describe('a server that accepts no writes', () => {
   test('a replica refuses calls with its own words', async () => {
     const server = await startRedis()
     await server.admin.replicaof('127.0.0.1', await freePort())
-    const make = () => newClient({ port: server.port }).getLock('it')
+    const make = () => newClient({ port: server.port }, PATIENT).getLock('it')
     const calls = [
       () => make().lock(),
       () => make().tryLock(),
