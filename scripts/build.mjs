@@ -33,6 +33,8 @@ if (process.argv.includes('--if-changed') && isBuiltFrom(sources)) process.exit(
 
 const modules = join(root, '.cache', 'modules')
 const entryPoints = readEntryPoints()
+/** For the code that several entry points share. src/ knows this name, to leave out its own lines of a stack. */
+const SHARED = 'holdfast-shared/'
 /** A file of its own, beside the program of the worker, because it finds that program by its own place. */
 const WORKER_URL = 'src/servers/redis/thread/worker-url'
 rmSync(stamp, { force: true })
@@ -113,7 +115,7 @@ async function bundle(format, condition) {
     format,
     entryFileNames: '[name].js',
     minifyInternalExports: false,
-    chunkFileNames: ({ name }) => `${name === WORKER_URL ? '' : 'shared/'}[name].js`,
+    chunkFileNames: ({ name }) => `${name === WORKER_URL ? '' : SHARED}[name].js`,
     codeSplitting: { groups: [{ name: WORKER_URL, test: /worker-url\.js$/ }] },
   })
   await bundled.close()

@@ -151,7 +151,9 @@ function ownCopy(): Copy {
   const file = /(?:\(|at )([^()]+?)(?::\d+)*\)?$/.exec(line)?.[1] ?? 'unknown'
   return {
     version: VERSION,
-    path: file.replace(/^file:\/\//, '').replace(/[\\/]kit[\\/]handle\.\w+$/, ''),
+    path: file
+      .replace(/^file:\/\//, '')
+      .replace(/[\\/](kit[\\/]handle|holdfast-shared[\\/][^\\/]+)\.\w+$/, ''),
   }
 }
 

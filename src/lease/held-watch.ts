@@ -20,10 +20,12 @@ const STACK_LINES = 20
 const WRITE_DOWN_MS = 250
 
 /**
- * The folder of all source files of Holdfast. Undefined in a bundle, because a bundle has Holdfast
- * and the program of the user in the same file.
+ * The folder of all files of Holdfast: of the sources, or of the package. Undefined in a bundle of
+ * the user, because this bundle has Holdfast and the program of the user in the same file.
  */
-const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
+const OWN_FOLDER = /([^\s(]+)(?:lease[/\\]held-watch\.[jt]s|holdfast-shared[/\\][^/\\]+\.js):/.exec(
+  new Error().stack ?? '',
+)?.[1]
 
 /**
  * Returns the lines of the stack, beginning with the code that called Holdfast. Leaves out the

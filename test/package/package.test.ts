@@ -357,7 +357,7 @@ test('the tarball has what the package needs, and nothing else', () => {
     packed
       .filter((file) => file.startsWith(`dist/${name}/`) && /\.(js|d\.ts)$/.test(file))
       .map((file) => file.slice(`dist/${name}/`.length))
-      .filter((file) => !file.startsWith('shared/'))
+      .filter((file) => !file.startsWith('holdfast-shared/'))
       .sort()
   const alone = build('esm').filter((file) => !build('cjs').includes(file))
   expect(alone).toEqual(['tools/cli/main.js'])
