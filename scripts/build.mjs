@@ -68,7 +68,8 @@ function readEntryPoints() {
 
 /** @param {string} digest */
 function isBuiltFrom(digest) {
-  const isThere = existsSync(`${root}/dist/esm/src/index.js`) && existsSync(stamp)
+  const isThere =
+    existsSync(`${root}/dist/esm/src/index.js`) && existsSync(modules) && existsSync(stamp)
   return isThere && readFileSync(stamp, 'utf8') === digest
 }
 
@@ -108,11 +109,12 @@ async function bundle(format, condition) {
     input: Object.fromEntries(entries.map((entry) => [entry, join(modules, `${entry}.js`)])),
     platform: 'node',
     // All packages, and all modules of Node.js.
-    external: /^(node:|@?[a-z0-9-]+(\/|$))/,
+    external: /^(?!\.{0,2}\/|[A-Za-z]:[\\/])/,
   })
   await bundled.write({
     dir: join(root, dist),
     format,
+    esModule: true,
     entryFileNames: '[name].js',
     minifyInternalExports: false,
     chunkFileNames: ({ name }) => `${name === WORKER_URL ? '' : SHARED}[name].js`,

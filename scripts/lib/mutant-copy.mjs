@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
 /** Not part of a copy: what is linked, made anew, or of no use there. */
 const LEFT_OUT = new Set(['node_modules', '.cache', '.git', 'dist', 'coverage', 'target'])
+
+/** What scripts/build.mjs writes into `.cache`. */
+const BUILT = new Set(['modules', 'built-from'])
 
 const SCRIPTS = 'src/servers/redis/scripts'
 const ADMIN_SCRIPTS = 'tools/inspection/redis/scripts.generated.ts'
@@ -29,8 +32,12 @@ export class Copy {
         .split(sep)
         .some((part) => LEFT_OUT.has(part))
     cpSync(tree, this.root, { recursive: true, filter })
-    for (const name of ['node_modules', '.cache']) {
-      symlinkSync(join(tree, name), join(this.root, name))
+    symlinkSync(join(tree, 'node_modules'), join(this.root, 'node_modules'))
+    // Each copy has its own build.
+    mkdirSync(join(this.root, '.cache'))
+    for (const name of readdirSync(join(tree, '.cache'))) {
+      if (BUILT.has(name)) continue
+      symlinkSync(join(tree, '.cache', name), join(this.root, '.cache', name))
     }
     this.#generated = readdirSync(join(this.root, SCRIPTS))
       .filter((name) => name.endsWith('.generated.ts'))

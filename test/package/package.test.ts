@@ -186,9 +186,16 @@ describe('the program `holdfast`', () => {
 
 describe('holdfast/opentelemetry', () => {
   const loadedFrom = `console.log(JSON.stringify(Object.keys(require.cache)))`
+  /** The ES modules that a process loads with this file. */
+  const loadedBy = (file: string): string[] => [
+    file,
+    ...[...readFileSync(file, 'utf8').matchAll(/\bfrom "(\.[^"]+)"/g)].flatMap(([, target = '']) =>
+      loadedBy(join(dirname(file), target)),
+    ),
+  ]
   /** The modules that these files were built from. */
   const modulesOf = (files: string[]) =>
-    files
+    [...new Set(files)]
       .filter((file) => file.includes('holdfast/dist/'))
       .flatMap((file) => [
         ...readFileSync(file, 'utf8').matchAll(/^\/\/ ((?:src|tools)\/.*\.js)$/gm),
@@ -231,6 +238,8 @@ describe('holdfast/opentelemetry', () => {
     expect(modules.length).toBeGreaterThan(50)
     const unused = /tools|\/observe\/|\/servers\/(records|memory)\/|@opentelemetry|prom-client/
     expect([...loaded, ...modules].filter((file) => file && unused.test(file))).toEqual([])
+    const inEsm = modulesOf(loadedBy(join(dir, 'node_modules/holdfast/dist/esm/src/index.js')))
+    expect(inEsm.sort()).toEqual(modules.sort())
   })
 })
 

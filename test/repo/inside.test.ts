@@ -8,7 +8,9 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 /** The source of a built file: `dist/esm/src/index.d.ts` is built from `src/index.ts`. */
 const sourceOf = (file: string) =>
-  file.replace(/^(?:\.\/)?dist\/(?:esm|cjs)\//, '').replace(/(?:\.d)?\.[jt]s$/, '.ts')
+  file
+    .replace(/^(?:\.\/)?(?:dist\/(?:esm|cjs)|\.cache\/modules)\//, '')
+    .replace(/(?:\.d)?\.[jt]s$/, '.ts')
 
 /** The public entries: the files that package.json names. */
 const { exports: entries, bin } = JSON.parse(read('package.json'))

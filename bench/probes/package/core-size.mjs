@@ -7,17 +7,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { minifySync } from '@swc/core'
 import { entryOf } from '../../../scripts/lib/entry-of.mjs'
-
-/** The files that a module loads, and its own file. */
-function loadedBy(file, seen = new Set()) {
-  if (seen.has(file)) return seen
-  seen.add(file)
-  const code = readFileSync(file, 'utf8')
-  for (const [, to] of code.matchAll(/(?:from|import)\s*['"](\.[^'"]+)['"]/g)) {
-    loadedBy(resolve(dirname(file), to), seen)
-  }
-  return seen
-}
+import { loadedBy } from '../../support/loaded-by.mjs'
 
 function sizeOf(folder) {
   const entry = entryOf(folder)

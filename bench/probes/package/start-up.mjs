@@ -3,8 +3,10 @@
 // Run `npm run build`, then `node bench/probes/package/start-up.mjs [rounds]`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { loadedBy } from '../../support/loaded-by.mjs'
 import { aboutTheMachine } from '../../support/support.mjs'
 
 const rounds = Number(process.argv[2] ?? 15)
@@ -47,15 +49,13 @@ const packed = (some) => {
   const text = Buffer.concat(some.map(({ path }) => readFileSync(`${root}/${path}`)))
   return `${(gzipSync(text, { level: 9 }).length / 1_000).toFixed(1)} kB of ${(text.length / 1_000).toFixed(0)}`
 }
-const isTool = ({ path }) => /^dist\/(esm|cjs)\/(tools|src\/observe)\//.test(path)
-const isCode = ({ path }) => path.startsWith('dist/')
+const core = loadedBy(join(root, 'dist/esm/src/index.js'))
+const only = (paths) => packed([...paths].map((path) => ({ path: relative(root, path) })))
 console.log('gzipped')
-console.log(`all files            ${packed(files)}`)
-console.log(`without tools        ${packed(files.filter((file) => !isTool(file)))}`)
-console.log(`dist/ without tools  ${packed(files.filter((file) => isCode(file) && !isTool(file)))}`)
-const roomOf = ({ path }) => /^dist\/(?:esm|cjs)\/(tools\/\w+|src\/observe\/\w+)/.exec(path)?.[1]
-const rooms = [...new Set(files.filter(isTool).map(roomOf))]
-for (const room of rooms.sort()) {
-  const own = files.filter((file) => roomOf(file) === room)
-  console.log(`${room.padEnd(27)}${packed(own)}`)
+console.log(`all files of the package            ${packed(files)}`)
+console.log(`holdfast loads                      ${only(core)}`)
+for (const specifier of specifiers.slice(1)) {
+  const { default: entry } = entries[specifier.replace('holdfast', '.')].import
+  const added = [...loadedBy(join(root, entry))].filter((file) => !core.has(file))
+  console.log(`${`${specifier} also loads`.padEnd(36)}${only(added)}`)
 }
