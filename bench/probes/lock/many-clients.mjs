@@ -1,7 +1,7 @@
 // Measures a lock for which many clients wait, each with connections of its own: requests of the server for each
 // release, the time of a hand-over, and the memory of the server for each waiting client.
-// Run `npm run build`, then `node bench/probes/lock/many-clients.mjs [clients] [hand-overs]`. Each client has two
-// connections, so the limit of open files must be above that.
+// Run `npm run build`, then `node bench/probes/lock/many-clients.mjs [clients] [hand-overs] [getLock|getFairLock]`. Each
+// client has two connections, so the limit of open files must be above that.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -17,9 +17,10 @@ import {
 const PROCESSES = 4
 
 if (process.argv[2] === 'worker') await work(...process.argv.slice(3))
-else await measure(...process.argv.slice(2).map(Number))
+else
+  await measure(Number(process.argv[2] ?? 10_000), Number(process.argv[3] ?? 200), process.argv[4])
 
-async function work(url, count) {
+async function work(url, count, method) {
   const clients = []
   const abort = new AbortController()
   // Fewer connections at a time than the backlog of the server.
@@ -28,16 +29,18 @@ async function work(url, count) {
       return new Holdfast({ redis: url })
     })
     clients.push(...some)
-    await Promise.all(some.map((client) => client.getLock('many clients').isLocked()))
+    await Promise.all(some.map((client) => client[method]('many clients').isLocked()))
   }
+  const waiting = clients.map((client) => new Promise((resolve) => client.once('wait', resolve)))
   const waits = clients.map(async (client) => {
     try {
-      const lease = await client.getLock('many clients').lock({ signal: abort.signal })
+      const lease = await client[method]('many clients').lock({ signal: abort.signal })
       const at = now()
       process.send({ grantedAt: at })
       await lease.release()
     } catch {}
   })
+  await Promise.all(waiting)
   process.send({ ready: true })
   process.once('message', async () => {
     abort.abort()
@@ -46,20 +49,19 @@ async function work(url, count) {
   })
 }
 
-async function measure(clients = 10_000, handOvers = 200) {
+async function measure(clients, handOvers, method = 'getLock') {
   const server = await startServer()
   await server.admin.config('SET', 'maxclients', String(clients * 2 + 1_000))
   const holder = new Holdfast({ redis: server.url })
-  const lease = await holder.getLock('many clients').lock()
+  const lease = await holder[method]('many clients').lock()
   const bytes = await memoryOf(server.admin)
   const grants = []
   const children = Array.from({ length: PROCESSES }, () => {
-    const child = forkSelf(import.meta.url, 'worker', server.url, clients / PROCESSES)
+    const child = forkSelf(import.meta.url, 'worker', server.url, clients / PROCESSES, method)
     child.on('message', ({ grantedAt }) => grantedAt && grants.push(grantedAt))
     return child
   })
   await Promise.all(children.map((child) => messageOf(child, ({ ready }) => ready)))
-  await until(async () => (await waitersOf(server.admin)) >= clients, 'the waiters', 300_000)
   await pause(2_000)
   const perClient = ((await memoryOf(server.admin)) - bytes) / clients / 1_024
   await server.admin.config('RESETSTAT')
@@ -70,7 +72,7 @@ async function measure(clients = 10_000, handOvers = 200) {
   const taken = grants.slice(0, handOvers).sort((a, b) => a - b)
   const gaps = taken.map((at, i) => at - (i === 0 ? releasedAt : taken[i - 1]))
   console.log(
-    `${clients} clients wait for one lock: ${(calls.evalsha / grants.length).toFixed(1)} scripts for each hand-over, ` +
+    `${method}, ${clients} clients wait for one lock: ${(calls.evalsha / grants.length).toFixed(1)} scripts for each hand-over, ` +
       `hand-over p50 ${quantile(gaps, 0.5).toFixed(1)} ms, p99 ${quantile(gaps, 0.99).toFixed(1)} ms, ` +
       `${perClient.toFixed(1)} KiB of memory of the server for each client`,
   )
@@ -83,11 +85,4 @@ async function measure(clients = 10_000, handOvers = 200) {
 
 async function memoryOf(admin) {
   return Number(/used_memory:(\d+)/.exec(await admin.info('memory'))[1])
-}
-
-/** How many connections subscribe to the channel of the lock. */
-async function waitersOf(admin) {
-  const channels = await admin.pubsub('CHANNELS', '*many clients*')
-  const counts = channels.length > 0 ? await admin.pubsub('NUMSUB', ...channels) : []
-  return Math.max(0, ...counts.filter((_, i) => i % 2 === 1).map(Number))
 }
