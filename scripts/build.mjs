@@ -28,10 +28,10 @@ if (!existsSync(tsc)) {
 }
 // Outside dist/, because the package has all of dist/.
 const stamp = join(root, '.cache', 'built-from')
+const modules = join(root, '.cache', 'modules')
 const sources = digestOfSources()
 if (process.argv.includes('--if-changed') && isBuiltFrom(sources)) process.exit()
 
-const modules = join(root, '.cache', 'modules')
 const entryPoints = readEntryPoints()
 /** For the code that several entry points share. src/ knows this name, to leave out its own lines of a stack. */
 const SHARED = 'holdfast-shared/'
