@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -289,6 +290,13 @@ test('each link of a packed page leads to a file in the package', () => {
     ({ file, target }) => !isThere(normalize(join(dirname(file), target.replace(/#.*/, '')))),
   )
   expect(dead).toEqual([])
+})
+
+test('a build of the same sources is not repeated', () => {
+  const built = join(clone, 'dist/esm/src/index.js')
+  const { mtimeMs } = statSync(built)
+  run(clone, process.execPath, 'scripts/build.mjs', '--if-changed')
+  expect(statSync(built).mtimeMs).toBe(mtimeMs)
 })
 
 describe('an installation from git', () => {
