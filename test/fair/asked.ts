@@ -17,6 +17,15 @@ export function released({ proxy }: Rig): number {
   return proxy.requests.reduce((sum, { args }) => sum + calls(args, 'r', SHA.releaseFair, ''), 0)
 }
 
+/** The scripts that the proxy has seen. */
+export function requests(rig: Rig) {
+  return {
+    asked: asked(rig),
+    released: released(rig),
+    confirmed: rig.proxy.count(SHA.renew),
+  }
+}
+
 function calls(
   [sha, keys, ...rest]: readonly string[],
   kind: 'a' | 'r',

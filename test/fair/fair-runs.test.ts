@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
 import { takes } from '../support/takes.ts'
-import { asked, released } from './asked.ts'
+import { requests } from './asked.ts'
 import { Queue, SOON_MS, type Turn } from './turns.ts'
 
 /** Consecutive waiters of one client at the head of the queue, which the client serves without a request between them. */
@@ -24,15 +24,6 @@ const NAMES = ['a1', 'a2', 'a3', 'a4', 'a5']
 /** A client whose runs end neither by the time limit of a request nor by the age of its lease, on a slow machine. */
 const patient = () => rig.client({ commandTimeoutMs: 10_000, leaseMs: 60_000 })
 
-/** The scripts that the proxy has seen. */
-function requests() {
-  return {
-    asked: asked(rig),
-    released: released(rig),
-    confirmed: rig.proxy.count(SHA.renew),
-  }
-}
-
 test('five consecutive waiters of a client that releases need one release and one confirmation', async () => {
   const client = patient()
   const held = await holding(client)
@@ -43,7 +34,7 @@ test('five consecutive waiters of a client that releases need one release and on
   expect(queue.order).toEqual(NAMES)
   expect(queue.turns[0]?.token).toBeGreaterThan(held.token)
   // The first waiters of all, and the release of the last one.
-  expect(requests()).toEqual({ asked: 6, released: 2, confirmed: 1 })
+  expect(requests(rig)).toEqual({ asked: 6, released: 2, confirmed: 1 })
   expect(await rig.queue('it')).toEqual([])
   expect(await rig.exists('it')).toBe(false)
 })
@@ -60,7 +51,7 @@ test('a run that lasts longer than its confirmation is served without further re
   await held.release()
   await queue.served()
   expect(queue.order).toEqual(NAMES)
-  expect(requests()).toMatchObject({ released: 2, confirmed: 1 })
+  expect(requests(rig)).toMatchObject({ released: 2, confirmed: 1 })
 })
 
 test('the waiters of two clients are served in the order in which they came', async () => {
@@ -137,7 +128,7 @@ test.each([
     expect((await end).value ?? null).toBeNull()
     await eventually(async () => (await rig.queue('it')).length === 0)
     // Two releases end a run, and one removes the place of the waiter that has left.
-    expect(requests()).toMatchObject({ released: 3, confirmed: 1 })
+    expect(requests(rig)).toMatchObject({ released: 3, confirmed: 1 })
     expect(await rig.exists('it')).toBe(false)
   },
 )
@@ -354,7 +345,7 @@ describe('a release of the server is needed between two waiters of a client', ()
     await lease.release()
     await queue.served()
     expect(queue.order).toEqual(['a1', 'a3'])
-    expect(requests().released).toBe(released)
+    expect(requests(rig).released).toBe(released)
     expect(await rig.exists('it')).toBe(false)
   })
 })
@@ -368,7 +359,7 @@ test('a run has at most 63 waiters behind the first one', async () => {
   await held.release()
   await queue.served()
   expect(queue.order).toEqual(names)
-  expect(requests()).toMatchObject({ released: 3, confirmed: 2 })
+  expect(requests(rig)).toMatchObject({ released: 3, confirmed: 2 })
 })
 
 test('each leader of an election has a new grant, even if the candidates belong to one client', async () => {

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { Action } from '../support/proxy.ts'
-import { asked, released } from './asked.ts'
+import { requests } from './asked.ts'
 import { Queue, SOON_MS } from './turns.ts'
 
 /** Another client releases the lock, and a message grants it to the first of consecutive waiters of one client. */
@@ -40,14 +40,6 @@ async function grantsTo(client: Holdfast): Promise<readonly string[]> {
   return messages
 }
 
-function requests() {
-  return {
-    asked: asked(rig),
-    released: released(rig),
-    confirmed: rig.proxy.count(SHA.renew),
-  }
-}
-
 test('consecutive waiters of a client need one message, one confirmation and one release', async () => {
   const client = patient()
   const held = await holding()
@@ -58,7 +50,7 @@ test('consecutive waiters of a client need one message, one confirmation and one
   await queue.served()
   expect(queue.order).toEqual(NAMES)
   expect(queue.turns[0]?.token).toBeGreaterThan(held.token)
-  expect(requests()).toEqual({ asked: 4, released: 1, confirmed: 1 })
+  expect(requests(rig)).toEqual({ asked: 4, released: 1, confirmed: 1 })
   expect(await rig.queue('it')).toEqual([])
   expect(await rig.exists('it')).toBe(false)
 })
@@ -75,7 +67,7 @@ test('a run ends before the waiter of another client, and the waiters behind it 
   await queue.served()
   expect(queue.order).toEqual(names)
   // One release ends each run.
-  expect(requests()).toMatchObject({ released: 2, confirmed: 2 })
+  expect(requests(rig)).toMatchObject({ released: 2, confirmed: 2 })
   expect(await rig.queue('it')).toEqual([])
 })
 
@@ -162,7 +154,7 @@ test('a first waiter with a fixed lease begins no run', async () => {
   await queue.served()
   expect(queue.order).toEqual(['a2', 'a3'])
   expect(queue.turns[0]?.token).toBeGreaterThan(lease.token)
-  expect(requests()).toMatchObject({ released: 2, confirmed: 2 })
+  expect(requests(rig)).toMatchObject({ released: 2, confirmed: 2 })
 })
 
 describe('the confirmation of the grant', () => {
