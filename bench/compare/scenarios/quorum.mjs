@@ -72,10 +72,11 @@ async function measure({ server, libraries, rounds, quick }) {
       await flush()
       const turns =
         library === FLOOR ? {} : await turnsOf(library, { url: some, admin: masters[0].admin })
+      const { rate: manyRate, ratio: manyRatio } = rateOf(many)
       parts.push({
         ...rateOf(single),
-        manyRate: rateOf(many).rate,
-        manyRatio: rateOf(many).ratio,
+        manyRate,
+        manyRatio,
         handOvers: turns.handOvers,
         handOverRatio: turns.handOvers / floorRate,
         waitP99: turns.waitP99,

@@ -3,17 +3,16 @@
 // Run `npm run build`, then `node bench/probes/lock/cluster.mjs [rounds] [pairs]`.
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/src/index.js'
+import { RedisCluster } from '../../../programs/chaos/servers/cluster.mjs'
 import { Server } from '../../../programs/chaos/servers/server.mjs'
-import { aboutTheMachine, quantile, table, until } from '../../support/support.mjs'
+import { aboutTheMachine, quantile, table } from '../../support/support.mjs'
 
 const rounds = Number(process.argv[2] ?? 10)
 const pairs = Number(process.argv[3] ?? 20_000)
 const IN_FLIGHT = 64
-const SLOTS = 16_384
-const MASTERS = 3
 
 console.log(aboutTheMachine())
-const masters = await startCluster()
+const { servers: masters } = await RedisCluster.start({ hasReplicas: false })
 const single = await Server.start({})
 const nodes = masters.map(({ port }) => ({ host: '127.0.0.1', port }))
 const ways = [
@@ -71,23 +70,4 @@ async function cpuOf({ admin }) {
     Number(new RegExp(`^used_cpu_${kind}:([\\d.]+)`, 'm').exec(info)[1]),
   )
   return (user + system) * 1e6
-}
-
-/** Starts masters without replicas, and gives each master a third of the slots. */
-async function startCluster() {
-  const args = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf']
-  const servers = await Promise.all(Array.from({ length: MASTERS }, () => Server.start({ args })))
-  const firstSlot = (i) => Math.ceil((i * SLOTS) / MASTERS)
-  for (const [i, { admin }] of servers.entries()) {
-    await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', firstSlot(i), firstSlot(i + 1) - 1)
-    if (i > 0) await admin.call('CLUSTER', 'MEET', '127.0.0.1', servers[0].port)
-  }
-  for (const { admin } of servers) {
-    await until(async () => {
-      const info = String(await admin.cluster('INFO'))
-      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${MASTERS}`)
-    }, 'the cluster')
-  }
-  return servers
 }

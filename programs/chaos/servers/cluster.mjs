@@ -1,4 +1,4 @@
-// A Redis cluster: three masters, a replica of each, failovers and slots that move.
+// A Redis cluster: three masters, usually a replica of each, failovers and slots that move.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Server } from './server.mjs'
 
@@ -11,10 +11,12 @@ const ARGS = [
 ]
 
 export class RedisCluster {
-  static async start() {
+  static async start({ hasReplicas = true } = {}) {
     const cluster = new RedisCluster()
     cluster.servers = await Promise.all(
-      Array.from({ length: 2 * MASTERS }, () => Server.start({ args: ARGS })),
+      Array.from({ length: hasReplicas ? 2 * MASTERS : MASTERS }, () =>
+        Server.start({ args: ARGS }),
+      ),
     )
     await cluster.#form()
     return cluster
