@@ -73,6 +73,19 @@ test('after `tryLock()` returned null, `why()` names the holder with one request
   expect(reads()).toBe(1)
 })
 
+test('`why()` says that a holder with `keepMs` may not use the lock', async () => {
+  const keeper = rig.client({ ...PATIENT, keepMs: 60_000 })
+  const lock = keeper.getLock('it')
+  // A client keeps no lock before it listens to the requests of other clients.
+  await eventually(async () => {
+    await lock.using(() => {})
+    return lock.isLocked()
+  })
+  expect((await rig.client(PATIENT).getLock('it').why()).text).toMatch(
+    /^Lock "it" is held by another client .+\. The client of this holder keeps the lock after a release \(keepMs\), so the lock may not be in use\.$/,
+  )
+})
+
 test('`why()` without an attempt requests the holder, and does not know the age of the hold', async () => {
   const holder = await heldElsewhere('it')
   const why = await rig.client().getLock('it').why()

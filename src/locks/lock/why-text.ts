@@ -1,5 +1,6 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
+import { mayBeKept } from '../../servers/owner-id.ts'
 
 /** The facts of an explanation. The client makes the text only when a caller asks for the text. */
 export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
@@ -17,6 +18,12 @@ export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
  * tense.
  */
 const PAST_MS = 1_000
+
+const REENTER =
+  ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
+/** After a release, the holder of a kept lock is the same as before. */
+const MAY_BE_KEPT =
+  ' The client of this holder keeps the lock after a release (keepMs), so the lock may not be in use.'
 
 type Nearness = 'here' | 'process' | 'elsewhere'
 
@@ -38,10 +45,7 @@ export function sentenceOf(facts: WhyFacts, agoMs: number, nearness: Nearness): 
   if (agoMs > PAST_MS) {
     return `${lock} was held by ${who}${age} when it was last seen, ${printedMs(agoMs)} ago.${queueOf(facts)}`
   }
-  const cure =
-    nearness === 'here'
-      ? ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
-      : ''
+  const cure = nearness === 'here' ? REENTER : mayBeKept(holder) ? MAY_BE_KEPT : ''
   // If the age of the hold is unknown, the comma after the owner is removed.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
   return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
