@@ -44,8 +44,8 @@ test('the waiters of one client get the lock one after another, without a script
   const client = rig.client()
   const before = scriptsSent()
   const leases = await serve(client, client.getLock('it'), 20)
-  // It is 4 on an idle machine. A turn may be over sooner on a busy machine.
-  expect(scriptsSent() - before).toBeLessThanOrEqual(10)
+  // There are 4 scripts on an idle machine. On a busy machine, the turn of a client is over after fewer waiters.
+  expect(scriptsSent() - before).toBeLessThan(leases.length)
   const tokens = leases.map(({ token }) => token)
   expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
   const next = granted(await rig.witness().getLock('it').tryLock())
