@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
-const { library, name, url, masters, witnessUrl } = JSON.parse(process.argv[2])
+const { library, name, url, masters, witnessUrl, keepMs } = JSON.parse(process.argv[2])
 const { Holdfast } = await import(library)
 const witness = new Redis(witnessUrl)
 const stopped = new AbortController()
@@ -46,8 +46,13 @@ async function repeat(kind, turn) {
 }
 
 const settings = { leaseMs: 20_000, commandTimeoutMs: 5_000, outageMs: 20_000 }
+const ofMajority = { ...settings, longestLeaseMs: 60_000 }
 const holdfast = new Holdfast({ redis: url, ...settings })
-const quorum = new Holdfast({ masters, newDeployment: true, ...settings, longestLeaseMs: 60_000 })
+const quorum = new Holdfast({ masters, newDeployment: true, ...ofMajority })
+/** An earlier version refuses the option `keepMs`. Its clients then compete with clients that keep the lock. */
+const keeper = new Holdfast({ redis: url, ...settings, ...(keepMs && { keepMs }) })
+/** A client of each master. Each client has one vote for the RedLock. */
+const voters = masters.map((master) => new Holdfast({ redis: master, ...ofMajority }))
 const slots = holdfast.getSemaphore('slots')
 const quota = holdfast.getPermitExpirableSemaphore('quota')
 const latch = holdfast.getCountDownLatch('latch')
@@ -63,9 +68,19 @@ const all = [
   under('plain', holdfast.getLock('plain')),
   under('fair', holdfast.getFairLock('fair')),
   under('write', stock.writeLock()),
+  // An earlier version has no `upgrade()`, but its holder of the upgradable lock can acquire the write lock.
+  repeat('upgradable', () =>
+    stock.upgradableLock().using(
+      async () => {
+        await work('upgradable')
+        await stock.writeLock().using(({ token }) => work('write', token), { signal })
+      },
+      { signal },
+    ),
+  ),
   repeat('read', () => stock.readLock().using(() => work('read'), { signal })),
   repeat('slots', async () => {
-    if (!(await slots.tryAcquire({ waitMs: 1_000, signal }))) return
+    if (!(await slots.tryAcquire({ waitMs: 20_000, signal }))) return
     await work('slots')
     await slots.release()
   }),
@@ -82,9 +97,16 @@ const all = [
     holdfast.getLeaderElection('election').lead(({ token }) => work('election', token), { signal }),
   ),
   under('quorum', quorum.getLock('quorum')),
+  under('redlock', voters[0].getRedLock(...voters.map((voter) => voter.getLock('redlock')))),
+  under('kept', keeper.getLock('kept')),
+  repeat('multi', () =>
+    holdfast
+      .getMultiLock(holdfast.getLock('multi-a'), holdfast.getLock('multi-b'))
+      .using(({ leases }) => work('multi', leases[0].token), { signal }),
+  ),
 ]
 await Promise.all(all)
-await Promise.all([holdfast.close(), quorum.close()])
+await Promise.all([holdfast, quorum, keeper, ...voters].map((client) => client.close()))
 await witness.quit()
 process.removeAllListeners('disconnect')
 process.disconnect()

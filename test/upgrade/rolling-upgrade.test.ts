@@ -16,9 +16,13 @@ type Version = keyof typeof LIBRARIES
 const PROCESSES = 3
 /** How often each process has to have been let in by each kind before the next one is replaced. */
 const SHARE = 3
-const KINDS = ['plain', 'fair', 'write', 'read', 'slots', 'quota', 'latch', 'election', 'quorum']
-const EXCLUSIVE = ['plain', 'fair', 'write', 'election', 'quorum']
+const EXCLUSIVE = [
+  ...['plain', 'fair', 'multi', 'kept', 'write', 'upgradable', 'election', 'quorum', 'redlock'],
+]
+const KINDS = [...EXCLUSIVE, 'read', 'slots', 'quota', 'latch']
 const PERMITS = 2
+/** Clients of this version keep the lock `kept` for this time after a release. */
+const KEEP_MS = 50
 
 /** @returns the exit code */
 function exited(child: ChildProcess): Promise<number | null> {
@@ -41,7 +45,8 @@ test('both versions exclude each other, for each kind, during a rolling upgrade 
   const start = (version: Version) => {
     const name = `${version}-${started++}`
     const { url } = server
-    const given = { library: LIBRARIES[version], name, url, masters, witnessUrl: judge.url }
+    const keepMs = version === 'new' ? KEEP_MS : undefined
+    const given = { library: LIBRARIES[version], name, url, masters, witnessUrl: judge.url, keepMs }
     const child = fork(join(__dirname, 'process.mjs'), [JSON.stringify(given)])
     return { name, child, exited: exited(child) }
   }
