@@ -14,6 +14,7 @@ import { openDoors } from './doors.mjs'
 import { NAMES } from './kinds.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 import { Record } from './record.mjs'
+import { openRedLocks } from './red-locks.mjs'
 
 const settings = JSON.parse(process.argv[2])
 const { label, seed, options, names, kinds, callers, fast, witnessPort, keeps, force } = settings
@@ -33,12 +34,16 @@ const KEEP_MS = [0, 0, 20, 1_000]
 let client = open()
 
 function open() {
-  const { cluster, ...others } = options
+  const { cluster, votes, ...others } = options
   // This instance never connects, because the client duplicates it.
   const place = cluster && {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
-  const made = new Holdfast({ ...others, ...place, keepMs: keeps ? pick(random, KEEP_MS) : 0 })
+  const keepMs = keeps ? pick(random, KEEP_MS) : 0
+  const made =
+    votes === undefined
+      ? new Holdfast({ ...others, ...place, keepMs })
+      : openRedLocks(votes, others)
   made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
   return made
 }

@@ -24,6 +24,7 @@ const HISTORIES = fileURLToPath(new URL('../../.cache/chaos/', import.meta.url))
 const SLICE = [
   { world: 'quorum3' },
   { world: 'quorum5', force: true },
+  { world: 'redlock3' },
   { world: 'clocks3' },
   { world: 'sentinel' },
   { world: 'cluster' },
@@ -43,6 +44,7 @@ const LONG = [
   { world: 'sentinel' },
   { world: 'single', force: true, ...MOST },
   { world: 'quorum5' },
+  { world: 'redlock3', force: true },
   { world: 'clock' },
 ]
 /** The fast worlds. After the first round, they run again until the numbers are reached. */

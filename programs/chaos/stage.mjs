@@ -200,7 +200,7 @@ function openClients(stage, witnessPort) {
       // Each client always claims that the deployment is new. The claim is wrong after the first start, so no master
       // may vote because of it.
       const ofQuorum = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS, newDeployment: true } : {}
-      const place = { ...world.placeBy(ways), ...ofQuorum, ...LIMITS }
+      const place = { ...world.clientsBy(ways), ...ofQuorum, ...LIMITS }
       const { callers, fast, force, broken, control } = options
       const kinds = kindsOf(stage)
       const settings = () => ({

@@ -23,6 +23,8 @@ const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3'
  * @property {string[]} names the names for which all clients compete
  * @property {(ways: import('./proxy.mjs').Way[]) => object} placeBy the options with which a client connects through
  * these proxies
+ * @property {(ways: import('./proxy.mjs').Way[]) => object} clientsBy the same for the clients of the run, if their
+ * options differ
  * @property {() => Promise<Server[]>} masters the servers that have keys
  * @property {Record<string, (ms: number, random: () => number) => Promise<void>>} changes of masters
  * @property {string[]} lossless the changes after which no overlap is excused
@@ -66,6 +68,13 @@ async function quorum(count, db, kind = Server) {
     names: OF_QUORUM,
     placeBy: (ways) => ({ masters: ways.map((way) => urlOf(way, db)) }),
   }
+}
+
+/** The same masters, but each client has a client of each master, and its locks are RedLocks. */
+async function redLocks() {
+  const masters = await quorum(3, 1)
+  const votesBy = (ways) => ways.map((way) => ({ redis: urlOf(way, masters.db) }))
+  return { ...masters, clientsBy: (ways) => ({ votes: votesBy(ways) }) }
 }
 
 async function sentinel() {
@@ -150,6 +159,7 @@ export const WORLDS = {
   clocks3: () => quorum(3, 1, SettableServer),
   quorum3: () => quorum(3, 1),
   quorum5: () => quorum(5, 0),
+  redlock3: redLocks,
   sentinel,
   cluster,
   replicas,
@@ -159,6 +169,7 @@ export const WORLDS = {
 export async function startWorld(name, options) {
   const world = await WORLDS[name](options)
   const whole = {
+    clientsBy: world.placeBy,
     isQuorum: false,
     areClocksSet: false,
     tokensTellTime: true,
