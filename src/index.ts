@@ -13,7 +13,6 @@ export type {
   RenewFact,
   SettledFact,
 } from './diagnostics.ts'
-export type { ClientInfo, WhyNotAcquired } from './errors.ts'
 export {
   ClosedError,
   HoldfastError,
@@ -95,6 +94,8 @@ export type {
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
 export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'
 export type { OwnerHandle as Owner } from './owner/owner.ts'
+export type { BarrierFacts } from './servers/barrier-server.ts'
+export { escapeName } from './servers/escape-name.ts'
 export type {
   LatchFacts,
   QueueEntry,
@@ -103,11 +104,10 @@ export type {
   SemaphoreFacts,
   WaitingClient,
   WaitingForPermits,
-} from './servers/answers.ts'
-export type { BarrierFacts } from './servers/barrier-server.ts'
-export { escapeName } from './servers/escape-name.ts'
+} from './servers/facts.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts, PermitHolder } from './servers/permit-server.ts'
 export { readClientInfo } from './servers/presence.ts'
 export { readWireFormat, type WireFormat } from './servers/wire-version.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
+export type { ClientInfo, WhyNotAcquired } from './why-not-acquired.ts'

@@ -188,7 +188,7 @@ export const fair = [
   {
     id: 'leaver-put-back',
     mistake: 'A repeated heartbeat restores the places of waiters that have left.',
-    file: 'src/locks/fair/heartbeat.ts',
+    file: 'src/locks/fair/heartbeat-request.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
     test: 'test/fair/fair-lost-replies.test.ts',

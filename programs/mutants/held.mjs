@@ -83,7 +83,7 @@ export const held = [
     id: 'readers-free-the-read-lock',
     mistake:
       'onFree() of the read lock reports readers, although readers do not exclude each other.',
-    file: 'src/locks/read-write/read-write-sides.ts',
+    file: 'src/locks/read-write/side.ts',
     search: "by === 'writer' || this.kind !== this.#kinds.reading",
     replace: 'by !== undefined || this.kind !== this.#kinds.reading',
     test: 'test/read-write/read-write-when-free.test.ts',

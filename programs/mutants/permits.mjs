@@ -143,7 +143,7 @@ export const permits = [
   {
     id: 'waits-for-the-message',
     mistake: 'A waiter for permits does not look again without a message.',
-    file: 'src/locks/semaphore/permit-verbs.ts',
+    file: 'src/locks/semaphore/permit-answers.ts',
     search: 'const ASK_AGAIN_MS = 1_000',
     replace: 'const ASK_AGAIN_MS = 60_000',
     test: WAITING,

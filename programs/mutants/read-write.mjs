@@ -99,7 +99,7 @@ export const readWrite = [
   {
     id: 'reader-waits-for-itself',
     mistake: 'A reader that requests the write lock waits for itself.',
-    file: 'src/locks/read-write/read-write-sides.ts',
+    file: 'src/locks/read-write/side.ts',
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
     test: LOCK,

@@ -15,8 +15,8 @@ export const waiting = [
     id: 'no-second-look',
     mistake:
       'A waiter does not look again after the subscription, so it misses an earlier release.',
-    file: 'src/servers/redis/connection/subscriptions.ts',
-    search: '          for (const { onWake } of [...channel.listeners]) onWake()\n',
+    file: 'src/servers/redis/connection/channel-set.ts',
+    search: '      for (const { onWake } of [...channel.listeners]) onWake()\n',
     replace: '',
     test: 'test/servers/wire.test.ts',
     name: 'a release between the last check and the subscription wakes the waiter',
@@ -34,7 +34,7 @@ export const waiting = [
     id: 'no-new-subscription',
     mistake: 'After a reconnect, the client does not subscribe again.',
     file: 'src/servers/redis/connection/subscriptions.ts',
-    search: 'if (!this.#follows()) this.#subscribe([...this.#channels.keys()])',
+    search: 'if (!this.#follows()) this.#subscribe(this.#channels.names)',
     replace: 'this.#follows()',
     test: WAITERS,
     name: 'subscribes again, and a message wakes it',
@@ -42,7 +42,7 @@ export const waiting = [
   {
     id: 'confirmed-for-ever',
     mistake: 'A subscription counts as confirmed after its connection broke, so no waiter looks.',
-    file: 'src/servers/redis/connection/subscriptions.ts',
+    file: 'src/servers/redis/connection/channel-set.ts',
     search: '      channel.confirmed = false\n',
     replace: '',
     test: WAITERS,

@@ -2,7 +2,8 @@ import type { Emit } from '../events.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { FreeWatch, type Watched } from '../waiting/free-watch.ts'
 import { FreeListener, FreeWait, type Reading } from '../waiting/free-watchers.ts'
-import { type Limits, RetryBudget } from '../waiting/retry-budget.ts'
+import type { Limits } from '../waiting/limits.ts'
+import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { WaitLimits } from '../waiting/timed-wait.ts'
 
 /** A lock that callers watch without acquiring it. */

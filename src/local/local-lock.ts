@@ -12,8 +12,9 @@ import type { RemoteLock } from '../servers/lock-server.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
+import type { Sight } from '../waiting/sight.ts'
 import { WaitQueue } from '../waiting/wait-queue.ts'
-import type { Sight, Waiter } from '../waiting/waiter.ts'
+import type { Waiter } from '../waiting/waiter.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
 import { Holds } from './holds.ts'
 import type { Kept } from './kept.ts'
@@ -236,8 +237,7 @@ export class LocalLock extends Linked<LocalLock> {
    * No later request may use this id.
    *
    * @param of a hold or request with this owner id
-   * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0
-   * if none may run
+   * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0 if none may run
    * @param leaseMs the longest lease that this id may have, in milliseconds
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {

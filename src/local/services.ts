@@ -9,7 +9,7 @@ import type { LockObserver } from '../lock-observer.ts'
 import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
-import type { Limits } from '../waiting/retry-budget.ts'
+import type { Limits } from '../waiting/limits.ts'
 import type { WaitReports } from '../waiting/wait-reports.ts'
 
 /** The objects that all locks of one client on one server or quorum share. */

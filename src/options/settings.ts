@@ -1,6 +1,4 @@
 import { hostname } from 'node:os'
-import { isAbsolute } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
@@ -22,9 +20,10 @@ import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
 import { assertKnown, or, shape } from './shape.ts'
+import { type ThreadSettings, threadOf } from './thread-options.ts'
 
 /** The checked options of a client. An option that the user did not give has its default. */
-export interface Settings {
+export interface Settings extends ThreadSettings {
   /** The server or cluster, or the independent masters. Empty if the locks are not in Redis. */
   readonly sources: readonly Source[]
   readonly isQuorum: boolean
@@ -53,13 +52,6 @@ export interface Settings {
   readonly patienceMs: (waitMs: number) => number
   /** The client warns about holds older than this, in milliseconds; undefined for no warnings. */
   readonly heldWarningMs: number | undefined
-  /**
-   * If the main thread is silent for this long, in milliseconds, the watchdog thread stops its
-   * renewals. Undefined if the client has no watchdog thread.
-   */
-  readonly silenceLimitMs: number | undefined
-  /** The program of the watchdog thread; undefined means the file in the package. */
-  readonly workerUrl: URL | undefined
   /**
    * How many replicas must confirm an acquisition, and how fast. Undefined means that an
    * acquisition needs no confirmation.
@@ -218,32 +210,4 @@ function sourcesOf({ redis, masters }: { redis: unknown; masters: unknown }): So
       `Each of \`masters\` must be one server; got ${show(master)}, a cluster.`,
     )
   })
-}
-
-function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {
-  if (thread === false) return { silenceLimitMs: undefined, workerUrl: undefined }
-  const given = thread === true ? {} : thread
-  if (typeof given !== 'object' || given === null) {
-    throw new InvalidArgumentError(
-      `\`watchdogThread\` must be true, false or { silenceLimitMs, workerUrl }; got ${show(thread)}.`,
-    )
-  }
-  return readThread(given)
-}
-
-const readThread = shape(
-  '`watchdogThread`',
-  { silenceLimitMs: or(timerMs, 60_000), workerUrl: fileUrl },
-  'watchdogThread.',
-)
-
-function fileUrl(file: unknown): URL {
-  const text = String(file)
-  if (file instanceof URL || typeof file === 'string') {
-    if (/^file:/.test(text) && URL.canParse(text)) return new URL(text)
-    if (isAbsolute(text)) return pathToFileURL(text)
-  }
-  throw new InvalidArgumentError(
-    `\`watchdogThread.workerUrl\` must be an absolute path or a file: URL; got ${show(file)}.`,
-  )
 }

@@ -1,4 +1,4 @@
-import type { LatchFacts } from './answers.ts'
+import type { LatchFacts } from './facts.ts'
 import type { OnceRequest } from './once-request.ts'
 import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'

@@ -1,15 +1,14 @@
 import type {
   AcquireAnswer,
   HandOverAnswer,
-  HolderFacts,
   JointAnswer,
   LeaseToRenew,
-  LockFacts,
   ReenterAnswer,
   Released,
   SeenHold,
 } from './answers.ts'
 import type { ConnectedServer } from './connected-server.ts'
+import type { HolderFacts, LockFacts } from './facts.ts'
 import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'

@@ -1,4 +1,4 @@
-import type { WaitingForPermits } from './answers.ts'
+import type { WaitingForPermits } from './facts.ts'
 import type { RemotePool } from './permit-pool.ts'
 import type { Renewal } from './renewal.ts'
 import type { ServerKind } from './server-kind.ts'

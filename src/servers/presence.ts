@@ -1,8 +1,8 @@
 import type { Notes } from '../diagnostics.ts'
-import type { ClientInfo } from '../errors.ts'
 import { cutTo } from '../kit/printable.ts'
+import type { ClientInfo } from '../why-not-acquired.ts'
 
-export type { ClientInfo } from '../errors.ts'
+export type { ClientInfo } from '../why-not-acquired.ts'
 
 export interface OwnInfo {
   readonly info: ClientInfo

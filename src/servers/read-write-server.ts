@@ -1,11 +1,5 @@
-import type {
-  AcquireAnswer,
-  Gone,
-  ReadWriteFacts,
-  ReadWriteHolder,
-  ReenterAnswer,
-  Released,
-} from './answers.ts'
+import type { AcquireAnswer, Gone, ReenterAnswer, Released } from './answers.ts'
+import type { ReadWriteFacts, ReadWriteHolder } from './facts.ts'
 import type { Hint } from './hint.ts'
 import type { LockSide } from './owner-id.ts'
 import type { Renewal } from './renewal.ts'

@@ -1,4 +1,4 @@
-import type { SemaphoreFacts } from './answers.ts'
+import type { SemaphoreFacts } from './facts.ts'
 import type { PermitAnswer, PermitAttempt, RemotePool } from './permit-pool.ts'
 import type { Reply } from './reply.ts'
 import type { ServerKind } from './server-kind.ts'

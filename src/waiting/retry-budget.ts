@@ -11,32 +11,9 @@ import { type Clock, pause } from '../kit/clock.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import { NameConflict } from '../servers/name-conflict.ts'
-import type { ServerWords } from '../servers/server-words.ts'
+import type { Limits } from './limits.ts'
 import { silenceWords } from './no-answer.ts'
-import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
-
-export interface Limits {
-  readonly clock: Clock
-  /** The time limit of one request to the server, in milliseconds. */
-  readonly commandTimeoutMs: number
-  /**
-   * How long a call tolerates temporary refusals, in ms. A call without a wait tolerates an outage for this time too.
-   */
-  readonly outageMs: number
-  /**
-   * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. For `waitMs`, 0 means no wait, and
-   * Infinity means no limit.
-   */
-  readonly patienceMs: (waitMs: number) => number
-  readonly responseTime: ResponseTime
-  /** The words of errors about the server. */
-  readonly words: ServerWords
-  /** The address of a single server, without its login. Undefined for several servers. */
-  readonly address?: string | undefined
-  /** Returns why the connection is down; undefined if the connection is up or its state is unknown. */
-  readonly whyDown: () => CallFailure | undefined
-}
 
 /** If less time than this remains after a failure, in milliseconds, the operation sends no further request. */
 const LEAST_CALL_MS = 20

@@ -1,5 +1,5 @@
-import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
+import type { WhyNotAcquired } from '../why-not-acquired.ts'
 
 /**
  * The lock or the permits were not available within `waitMs`. The call holds nothing, and no longer waits. An outage

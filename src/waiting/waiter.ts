@@ -1,5 +1,5 @@
 import type { AcquirePath } from '../diagnostics.ts'
-import type { Moment, Timer } from '../kit/clock.ts'
+import type { Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
@@ -14,6 +14,7 @@ import type { Hint } from '../servers/hint.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
+import { type Sight, sightOf } from './sight.ts'
 
 /** One attempt to acquire a lock, with the options of the caller. */
 export interface AcquireRequest {
@@ -53,20 +54,6 @@ export interface AcquireRequest {
     /** Called when the waiter settles without the lock. `reason` is set if its promise rejects. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
-}
-
-/** The last known state of a lock that is held. Times are on the monotonic clock. */
-export interface Sight {
-  /** The holder, as the server stores it: `<clientId>:<owner>`. */
-  readonly holder: string
-  /** When the client received this state, on both clocks. */
-  readonly at: Moment
-  /** When the hold began; null if unknown. */
-  readonly heldSince: number | null
-  /** When the holder's lease ends if it is not renewed; null if it never ends, and if unknown. */
-  readonly endsAt: number | null
-  /** The number of waiters in the queue of a fair lock; null if unknown, and for other locks. */
-  readonly queueLength: number | null
 }
 
 /** Sends the request for one lock, or one request for several locks. */
@@ -191,19 +178,9 @@ export abstract class Waiter extends Linked<Waiter> {
   saw(seen: LastHolder): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
-    const { holder, ageMs = null, ttlMs = Infinity, length } = seen
+    const { holder } = seen
     if (!holder) return
-    const at = this.retryBudget.clock.now()
-    // An answer may lack the age, the expiry or the queue length. Then the earlier value for the
-    // same holder stays.
-    const before = this.sight?.holder === holder ? this.sight : undefined
-    this.sight = {
-      holder,
-      at,
-      heldSince: ageMs === null ? (before?.heldSince ?? null) : at.monotonic - ageMs,
-      endsAt: ttlMs === Infinity ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
-      queueLength: length ?? before?.queueLength ?? null,
-    }
+    this.sight = sightOf({ ...seen, holder }, this.retryBudget.clock.now(), this.sight)
     this.observation.heldBy(holder)
     if (!this.asksOnce) this.request.askedBy?.waitsFor(holder)
   }

@@ -1,7 +1,7 @@
 import { ClosedError, RedisUnavailableError } from '../../src/index.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
-import type { HolderFacts } from '../../src/servers/answers.ts'
+import type { HolderFacts } from '../../src/servers/facts.ts'
 import { labelIn, labelSuffix } from '../../src/servers/owner-id.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The leaves, which every room of src/ may import. Among themselves they may too. */
-export const leaves = ['diagnostics', 'errors', 'events', 'lock-observer', 'options']
+export const leaves = [
+  ...['diagnostics', 'errors', 'events', 'lock-observer', 'options', 'why-not-acquired'],
+]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -118,6 +120,7 @@ const engineMayImport: Record<string, string[]> = {
   options: ['type owner', 'kit', 'type ioredis'],
   events: [],
   'lock-observer': [],
+  'why-not-acquired': [],
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Clock, Moment, Timer } from '../../kit/clock.ts'
 import { inChunks } from '../../kit/in-chunks.ts'
 import type { HeartbeatAnswer } from '../../servers/answers.ts'
-import type { CallFailure } from '../../servers/call-failure.ts'
 import {
   CLAIM_MS,
   type FairGrant,
@@ -10,7 +9,7 @@ import {
 } from '../../servers/fair-server.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
-import { OpenRequest } from '../../waiting/server-health.ts'
+import { sendHeartbeat } from './heartbeat-request.ts'
 import type { OwnGrant, Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
@@ -43,7 +42,7 @@ interface LocalQueue {
 
 type QueueServer = Pick<LockServer, 'onUp' | 'groups'>
 
-type Due = [LocalQueue, Place[]]
+type Due = readonly [queue: LocalQueue, places: readonly Place[]]
 
 /**
  * Keeps all places of one client in the queues of fair locks, with one timer and one subscription to grants. The server
@@ -193,7 +192,7 @@ export class Heartbeat {
   /** @returns true if the server answered for all listed locks */
   async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
     for (const [, places] of due) for (const place of places) place.beats()
-    const answers = await this.#post(due, sentAt)
+    const answers = await sendHeartbeat(this.#fairServer, due, () => this.listens, sentAt)
     let areAllAnswered = true
     for (const [i, [queue, places]] of due.entries()) {
       const beat = answers?.[i]
@@ -215,36 +214,5 @@ export class Heartbeat {
       }
     }
     return areAllAnswered
-  }
-
-  /** @returns the answer or the text of an error for each lock; null if the request failed */
-  async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
-    const locks = due.map(([{ rawName }, places]) => ({
-      rawName,
-      // Runs each time the request is sent, so that the server does not restore the place of a
-      // waiter that has left.
-      places: () => places.filter((place) => place.inLine),
-    }))
-    const healths = due.map(
-      ([, places]) => new Set(places.map((place) => place.waiter.retryBudget.health)),
-    )
-    const open = healths.flatMap((some) =>
-      [...some].map((health) => health.sent(new OpenRequest(sentAt))),
-    )
-    try {
-      const beats = await this.#fairServer.beat(locks, () => this.listens, CLAIM_MS)
-      for (const [i, some] of healths.entries()) {
-        // An error about one lock does not count as an answer of the server.
-        if (typeof beats[i] === 'object') for (const health of some) health.answered()
-      }
-      return beats
-    } catch (failure) {
-      for (const health of healths.flatMap((some) => [...some])) {
-        health.failed(failure as CallFailure, sentAt.monotonic)
-      }
-      return null
-    } finally {
-      for (const request of open) request.finish()
-    }
   }
 }

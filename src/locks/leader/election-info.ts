@@ -1,4 +1,4 @@
-import type { HolderFacts, LockFacts, QueueEntry } from '../../servers/answers.ts'
+import type { HolderFacts, LockFacts, QueueEntry } from '../../servers/facts.ts'
 import { labelIn } from '../../servers/owner-id.ts'
 
 /** The holder of the election's lock, according to Redis. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
+import type { HolderFacts, LockFacts } from '../../servers/facts.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /** The members of the election's fair lock that an election needs. */

@@ -1,7 +1,7 @@
 import { ClosedError } from '../../errors.ts'
 import type { Clock, Timer } from '../../kit/clock.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
-import type { HolderFacts } from '../../servers/answers.ts'
+import type { HolderFacts } from '../../servers/facts.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 

@@ -1,4 +1,3 @@
-import type { WhyNotAcquired } from '../../errors.ts'
 import type { Emit } from '../../events.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Printed } from '../../kit/printed.ts'
@@ -17,6 +16,7 @@ import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options
 import type { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
+import type { WhyNotAcquired } from '../../why-not-acquired.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 

@@ -4,7 +4,7 @@ import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HolderFacts } from '../../servers/answers.ts'
+import type { HolderFacts } from '../../servers/facts.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
 /** The internal options of one acquisition, in addition to the options of the caller. */

@@ -1,6 +1,6 @@
-import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 import { mayBeKept } from '../../servers/owner-id.ts'
+import type { ClientInfo, WhyNotAcquired } from '../../why-not-acquired.ts'
 
 /** The facts of an explanation. The client makes the text only when a caller asks for the text. */
 export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {

@@ -1,11 +1,12 @@
-import type { WhyNotAcquired } from '../../errors.ts'
 import { HoldfastError, RedisUnavailableError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Clients } from '../../local/clients.ts'
-import type { HolderFacts } from '../../servers/answers.ts'
+import type { HolderFacts } from '../../servers/facts.ts'
 import { isOfHoldfast } from '../../servers/owner-id.ts'
-import type { Sight, Waiter } from '../../waiting/waiter.ts'
+import type { Sight } from '../../waiting/sight.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
+import type { WhyNotAcquired } from '../../why-not-acquired.ts'
 import { sentenceOf, type WhyFacts } from './why-text.ts'
 
 interface RefusedLock {

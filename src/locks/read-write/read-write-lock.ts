@@ -1,5 +1,5 @@
 import type { Public } from '../../kit/public.ts'
-import type { ReadWriteFacts } from '../../servers/answers.ts'
+import type { ReadWriteFacts } from '../../servers/facts.ts'
 import type { BaseLock } from '../lock/base-lock.ts'
 import { type HoldfastLock, handleOf, type Lock } from '../lock/holdfast-lock.ts'
 import type { HeldUpgradableLease, UpgradableLease } from './upgradable-lease.ts'

@@ -1,6 +1,6 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
-import { MOST_LISTED } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
+import { MOST_LISTED } from '../../servers/facts.ts'
 import { headOf, headOfIds } from '../../servers/permit-ids.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
 import { OF_SEMAPHORE, outcomeWords } from './semaphore-words.ts'

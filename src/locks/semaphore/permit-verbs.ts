@@ -1,20 +1,14 @@
-import { InvalidArgumentError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { HoldKind } from '../../lease/hold-kind.ts'
 import { HandOverBudget } from '../../local/hand-over-budget.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
-import type { PermitAnswer, PermitAttempt, RemotePool, TooMany } from '../../servers/permit-pool.ts'
+import type { PermitAnswer, PermitAttempt, RemotePool } from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
 import { ClientPlace, type SentAttempt } from './client-place.ts'
+import { inAllOf, soon, tooManyError } from './permit-answers.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
-
-/**
- * A waiter sends its request again after at most this time, in milliseconds. So the server knows
- * that the waiter still waits.
- */
-const ASK_AGAIN_MS = 1_000
 
 interface PermitCall {
   readonly request: { readonly kind: HoldKind }
@@ -186,7 +180,7 @@ export class PermitVerbs {
         if (sent !== undefined) this.#place.answered(sent, answer, sent.waiter === first)
         if (answer.kind === 'granted') this.#turn.acquired()
         if (answer.kind === 'tooMany') {
-          const never = this.#never(wanted.permits, answer)
+          const never = tooManyError(this.#semaphore.name, wanted.permits, answer)
           reply.answered({ kind: 'held', ttlMs: Infinity, never })
         } else {
           if (answer.kind === 'held' && sent !== undefined) this.#wanted = wanted
@@ -224,27 +218,4 @@ export class PermitVerbs {
     if (limit === undefined || inAll === undefined || inAll === limit) return
     this.#client.warnings.differs(this.#semaphore, inAll, limit)
   }
-
-  #never(permits: number, { available, taken }: TooMany): Error {
-    const { name } = this.#semaphore
-    return new InvalidArgumentError(
-      `Semaphore "${name}": ${permits} permits were requested, but there are ` +
-        `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more permits.`,
-      name,
-    )
-  }
-}
-
-/** Shortens the wait of a refused waiter to `ASK_AGAIN_MS`. */
-function soon(answer: AcquireAnswer): AcquireAnswer {
-  const isLong = answer.kind === 'held' && answer.ttlMs > ASK_AGAIN_MS
-  return isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer
-}
-
-/** Returns the total number of permits; undefined if the answer does not contain it. */
-function inAllOf(answer: PermitAnswer): number | undefined {
-  if (answer.kind === 'granted') return answer.inAll
-  if (answer.kind === 'tooMany') return answer.available + answer.taken
-  const { isSet, available, taken } = answer.seen
-  return isSet && taken !== null ? available + taken : undefined
 }

@@ -1,5 +1,5 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
-import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
+import { MOST_LISTED, type SemaphoreFacts } from '../../servers/facts.ts'
 import type { RemoteSemaphore, SemaphoreChange } from '../../servers/semaphore-server.ts'
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 import { type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'

@@ -3,7 +3,7 @@ import { NO_LEASE_MS } from '../../lease/validity.ts'
 import { otherwiseOf } from '../../options/acquisition.ts'
 import { assertFunction, assertNoMore } from '../../options/input.ts'
 import type { TryUsingOptions } from '../../options/options.ts'
-import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
+import { MOST_LISTED, type SemaphoreFacts } from '../../servers/facts.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
 import { acquiredInTime, startAcquisition } from './permit-acquisition.ts'
 import {

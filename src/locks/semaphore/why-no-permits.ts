@@ -1,9 +1,9 @@
-import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 import type { Clients } from '../../local/clients.ts'
-import type { WaitingForPermits } from '../../servers/answers.ts'
+import type { WaitingForPermits } from '../../servers/facts.ts'
 import { clientOf } from '../../servers/owner-id.ts'
 import type { KnownTaker } from '../../servers/permit-pool.ts'
+import type { ClientInfo, WhyNotAcquired } from '../../why-not-acquired.ts'
 import { permitsIn } from './semaphore-words.ts'
 
 /**

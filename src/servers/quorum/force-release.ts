@@ -1,4 +1,5 @@
-import type { HolderFacts, SeenHold } from '../answers.ts'
+import type { SeenHold } from '../answers.ts'
+import type { HolderFacts } from '../facts.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { answersOf, mostOften, type RequestedMasters, type Votes } from './majority.ts'
 import type { Master } from './master/master.ts'

@@ -1,4 +1,4 @@
-import type { HolderFacts } from '../answers.ts'
+import type { HolderFacts } from '../facts.ts'
 import type { RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { answersOf, type Majority, mostOften, type RequestedMasters } from './majority.ts'

@@ -1,5 +1,6 @@
-import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
+import type { Granted } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { HolderFacts, LockFacts } from '../facts.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { Vote } from './ballot.ts'
 import { NoMajority } from './no-majority.ts'

@@ -1,5 +1,5 @@
-import type { LatchFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { LatchFacts } from '../facts.ts'
 import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
 import { WHAT_HAS_IT } from '../name-conflict.ts'
 import type { OnceRequest } from '../once-request.ts'

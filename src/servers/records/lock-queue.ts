@@ -1,4 +1,4 @@
-import type { QueueEntry } from '../answers.ts'
+import type { QueueEntry } from '../facts.ts'
 import { clientOf } from '../owner-id.ts'
 import { FOREVER } from '../record-store.ts'
 import { sinceMs } from './moments.ts'

@@ -1,12 +1,11 @@
 import type {
   AcquireAnswer,
   HandOverAnswer,
-  HolderFacts,
-  LockFacts,
   ReenterAnswer,
   Released,
   SeenHold,
 } from '../answers.ts'
+import type { HolderFacts, LockFacts } from '../facts.ts'
 import type { Hint } from '../hint.ts'
 import type { RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'

@@ -1,12 +1,11 @@
-import {
-  type AcquireAnswer,
-  type HandOverAnswer,
-  type LockFacts,
-  MOST_LISTED,
-  type ReenterAnswer,
-  type Released,
-  type SeenHold,
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  ReenterAnswer,
+  Released,
+  SeenHold,
 } from '../answers.ts'
+import { type LockFacts, MOST_LISTED } from '../facts.ts'
 import { clientOf } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'

@@ -1,4 +1,5 @@
-import type { Held, HolderFacts } from '../answers.ts'
+import type { Held } from '../answers.ts'
+import type { HolderFacts } from '../facts.ts'
 import { RELEASED } from '../hint.ts'
 import { WHAT_HAS_IT } from '../name-conflict.ts'
 import { FOREVER } from '../record-store.ts'

@@ -1,5 +1,5 @@
-import type { LatchFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { LatchFacts } from '../facts.ts'
 import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'

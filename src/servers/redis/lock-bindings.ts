@@ -1,4 +1,5 @@
-import type { HolderFacts, LockFacts, ReenterAnswer } from '../answers.ts'
+import type { ReenterAnswer } from '../answers.ts'
+import type { HolderFacts, LockFacts } from '../facts.ts'
 import { clientOf } from '../owner-id.ts'
 import { shownTtlMs } from '../remaining.ts'
 import { withOthers } from './calls/own-listeners.ts'

@@ -1,13 +1,11 @@
-import {
-  type AcquireAnswer,
-  type HandOverAnswer,
-  type HolderFacts,
-  type LockFacts,
-  MOST_LISTED,
-  type ReenterAnswer,
-  type Released,
-  type SeenHold,
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  ReenterAnswer,
+  Released,
+  SeenHold,
 } from '../answers.ts'
+import { type HolderFacts, type LockFacts, MOST_LISTED } from '../facts.ts'
 import { type Hint, releaseHint } from '../hint.ts'
 import type { RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'

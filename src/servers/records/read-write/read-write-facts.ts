@@ -1,4 +1,5 @@
-import { type LastHolder, MOST_LISTED, type WaitingClient } from '../../answers.ts'
+import type { LastHolder } from '../../answers.ts'
+import { MOST_LISTED, type WaitingClient } from '../../facts.ts'
 import { isWriter, sideOf } from '../../owner-id.ts'
 import type { ReadWriteState } from '../../read-write-server.ts'
 import { shownTtlMs } from '../../remaining.ts'

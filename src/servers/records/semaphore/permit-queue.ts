@@ -1,4 +1,4 @@
-import type { WaitingForPermits } from '../../answers.ts'
+import type { WaitingForPermits } from '../../facts.ts'
 import { FOREVER } from '../../record-store.ts'
 import { WAITING_MS } from '../../waiting-time.ts'
 import { sinceMs } from '../moments.ts'

@@ -1,4 +1,5 @@
-import type { Released, SemaphoreFacts } from '../../answers.ts'
+import type { Released } from '../../answers.ts'
+import type { SemaphoreFacts } from '../../facts.ts'
 import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'

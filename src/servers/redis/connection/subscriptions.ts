@@ -1,7 +1,7 @@
-import { LinkedList } from '../../../kit/linked-list.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
 import { type Channel, ChannelListener } from './channel.ts'
+import { ChannelSet } from './channel-set.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionEvents } from './connection-events.ts'
@@ -30,7 +30,7 @@ const CHUNK = 500
 export class Subscriptions {
   readonly #connection: Connection
   readonly #timeoutMs: number
-  readonly #channels = new Map<string, Channel>()
+  readonly #channels = new ChannelSet()
   /**
    * The id of the server process that gets the commands. '' if unknown, or if the connection was
    * already replaced because of this id.
@@ -53,10 +53,10 @@ export class Subscriptions {
     const events = watched({
       up: () => {
         this.#refused.clear()
-        if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
+        if (!this.#follows()) this.#subscribe(this.#channels.names)
       },
-      moved: () => this.#wakeAll(),
-      down: () => this.#missed(() => true),
+      moved: () => this.#channels.wakeAll(),
+      down: () => this.#channels.missed(() => true),
     })
     this.#connection = new Connection(settings, events, probe)
   }
@@ -77,8 +77,7 @@ export class Subscriptions {
     if (this.#closed) return { confirmed: false, stop: () => {} }
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      channel = { name, isShardable, isOptional, confirmed: false, listeners: new LinkedList() }
-      this.#channels.set(name, channel)
+      channel = this.#channels.add(name, isShardable, isOptional)
       this.#startListening()
       // A connection that is not up yet subscribes to all channels when it is up.
       if (this.#connection.up) this.#subscribe([name])
@@ -93,9 +92,7 @@ export class Subscriptions {
   /** Ends the subscription of a channel that has no listeners any more. */
   forget(channel: Channel): void {
     const { name } = channel
-    if (this.#channels.get(name) !== channel) return
-    this.#channels.delete(name)
-    if (!this.#connection.up) return
+    if (!this.#channels.remove(channel) || !this.#connection.up) return
     const unsubscribe = (client: RedisClient) =>
       this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
     this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
@@ -142,20 +139,20 @@ export class Subscriptions {
     if (this.#hears) return
     this.#hears = true
     const { client } = this.#connection
-    client.on('message', (name: string, message: string) => this.#wake(name, message))
-    client.on('smessage', (name: string, message: string) => this.#wake(name, message))
+    client.on('message', (name: string, message: string) => this.#channels.wake(name, message))
+    client.on('smessage', (name: string, message: string) => this.#channels.wake(name, message))
     // ioredis may replace its own connection to a shard. Messages may be lost meanwhile.
-    client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
+    client.on('-subscriber', () => this.#channels.missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
-        this.#missed((channel) => !this.#isSharded(channel))
-        if (this.#connection.up) this.#subscribe(this.#unconfirmed)
+        this.#channels.missed((channel) => !this.#isSharded(channel))
+        if (this.#connection.up) this.#subscribe(this.#channels.unconfirmed)
       })
     }
     client.on('subscribersReady', () => {
       // Until the connection is up, it is unknown which channels are sharded. When the connection
       // is up, it subscribes to all channels.
-      if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
+      if (this.#connection.up) this.#subscribe(this.#channels.names)
     })
   }
 
@@ -169,7 +166,7 @@ export class Subscriptions {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
       // In a cluster, the PING does not test the connections that receive messages. So all
       // listeners check again.
-      if (this.#connection.clustered) this.#wakeAll()
+      if (this.#connection.clustered) this.#channels.wakeAll()
     }
   }
 
@@ -193,16 +190,10 @@ export class Subscriptions {
   }
 
   #request(names: string[], subscribe: (client: RedisClient) => Promise<unknown>): void {
-    const asked = names.map((name) => this.#channels.get(name))
+    const asked = names.flatMap((name) => this.#channels.get(name) ?? [])
     this.#connection
       .call(this.#timeoutMs, subscribe)
-      .then(() => {
-        for (const channel of asked) {
-          if (channel === undefined) continue
-          channel.confirmed = true
-          for (const { onWake } of [...channel.listeners]) onWake()
-        }
-      })
+      .then(() => this.#channels.confirmed(asked))
       // A failure needs no wake-up, because listeners poll until the subscription is confirmed.
       .catch(({ kind, permanent }: CallFailure) => {
         // After a permanent refusal, the client does not repeat the subscription. Other failures
@@ -217,34 +208,10 @@ export class Subscriptions {
     this.#again ??= setTimeout(
       () => {
         this.#again = undefined
-        const names = this.#unconfirmed.filter((name) => !this.#refused.has(name))
+        const names = this.#channels.unconfirmed.filter((name) => !this.#refused.has(name))
         if (this.#connection.up) this.#subscribe(names)
       },
       AGAIN_MS * (0.5 + Math.random()),
     ).unref()
-  }
-
-  get #unconfirmed(): string[] {
-    return [...this.#channels.values()].filter((one) => !one.confirmed).map(({ name }) => name)
-  }
-
-  #wake(name: string, message?: string): void {
-    for (const { onWake } of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
-  }
-
-  #wakeAll(): void {
-    for (const name of [...this.#channels.keys()]) this.#wake(name)
-  }
-
-  /**
-   * Wakes the listeners of these channels, because messages may have been missed. Until a new
-   * confirmation, the channels count as unconfirmed.
-   */
-  #missed(which: (channel: Channel) => boolean): void {
-    for (const [name, channel] of this.#channels) {
-      if (!which(channel)) continue
-      channel.confirmed = false
-      this.#wake(name)
-    }
   }
 }

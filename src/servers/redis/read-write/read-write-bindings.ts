@@ -1,4 +1,5 @@
-import type { AcquireAnswer, Gone, WaitingClient } from '../../answers.ts'
+import type { AcquireAnswer, Gone } from '../../answers.ts'
+import type { WaitingClient } from '../../facts.ts'
 import { isUpgradable, isWriter, sideOf } from '../../owner-id.ts'
 import type { ReadWriteState } from '../../read-write-server.ts'
 import { withOthers } from '../calls/own-listeners.ts'

@@ -1,10 +1,5 @@
-import {
-  type AcquireAnswer,
-  type Gone,
-  MOST_LISTED,
-  type ReenterAnswer,
-  type Released,
-} from '../../answers.ts'
+import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../../answers.ts'
+import { MOST_LISTED } from '../../facts.ts'
 import { type Hint, MISSED, TURN_OF_READERS } from '../../hint.ts'
 import { type LockSide, sideId } from '../../owner-id.ts'
 import type {

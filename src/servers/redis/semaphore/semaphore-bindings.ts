@@ -1,4 +1,5 @@
-import type { Released, SemaphoreFacts } from '../../answers.ts'
+import type { Released } from '../../answers.ts'
+import type { SemaphoreFacts } from '../../facts.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import { converted } from '../scripts/convert.ts'
 import { odd } from '../scripts/reading.ts'

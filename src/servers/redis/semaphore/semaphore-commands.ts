@@ -1,5 +1,6 @@
-import type { Released, SemaphoreFacts } from '../../answers.ts'
+import type { Released } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import type { SemaphoreFacts } from '../../facts.ts'
 import type { Hint } from '../../hint.ts'
 import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
