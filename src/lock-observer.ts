@@ -4,13 +4,13 @@ export interface ObservedRequest {
   readonly kind: { readonly name: KindName }
   readonly leaseMs: number
   readonly waitMs: number
-  readonly asksOnce: boolean
+  readonly isSingleAttempt: boolean
 }
 
 export interface ObservedHold {
   readonly lockName: string
   readonly kind: { readonly name: KindName }
-  readonly id: { readonly wireOwner: string }
+  readonly id: { readonly ownerId: string }
   readonly token: number
   readonly leaseMs: number
   readonly renewMs: number

@@ -168,7 +168,7 @@ class TestServer implements MemoryServer {
         name,
       )
     }
-    const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
+    const ending = { owner: hold.id.ownerId, holds: 0, token: hold.lastToken, callMs: 1 }
     lock.remoteOf(hold).lower(ending, {
       // The next holder may be a waiter of the same client. The server sends no message to this client, so `checkAgain`
       // wakes the waiter.

@@ -199,7 +199,7 @@ export const kept = [
     id: 'kept-not-checked',
     mistake: 'A client does not check in Redis that it still has a kept lock.',
     file: KEPT,
-    search: '    following.askedAt = now.monotonic - CHECK_EACH_MS\n',
+    search: '    following.calledAt = now.monotonic - CHECK_EACH_MS\n',
     replace: '',
     test: FAULTS,
     name: 'a hold that was acquired without a request reports that the server lost the lock',

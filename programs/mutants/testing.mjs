@@ -27,7 +27,7 @@ export const testing = [
     id: 'lost-and-not-given-away',
     mistake: 'lose() reports the loss to the holder, but the server keeps the lease.',
     file: 'src/testing.ts',
-    search: 'const ending = { owner: hold.id.wireOwner,',
+    search: 'const ending = { owner: hold.id.ownerId,',
     replace: "const ending = { owner: 'nobody',",
     test: SERVER,
     name: 'is lost when `lose()` returns, and the server keeps nothing of it',

@@ -7,7 +7,8 @@ export const unknown = [
     mistake:
       'A request without an answer counts as refused, and the lock that it may get is not released.',
     file: 'src/local/request.ts',
-    search: '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)\n',
+    search:
+      '    if (unknown) this.#inDoubt(waiter.request.isSingleAttempt ? now : sentAt.monotonic)\n',
     replace: '',
     test: LATE_REQUESTS,
     name: 'is released when its caller was aborted',

@@ -49,9 +49,9 @@ export class ChannelObserver implements LockObserver {
 
   acquiring(lockName: string, request: ObservedRequest): AcquisitionObservation {
     if (!isTraced(acquireTrace)) return UNOBSERVED
-    const { leaseMs, waitMs, asksOnce } = request
+    const { leaseMs, waitMs, isSingleAttempt } = request
     const fact = this.#factOf<AcquireFact>(lockName, request)
-    fact.waitMs = asksOnce ? 0 : waitMs
+    fact.waitMs = isSingleAttempt ? 0 : waitMs
     fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
     return new PublishedAcquisition(fact)
   }
@@ -59,7 +59,7 @@ export class ChannelObserver implements LockObserver {
   holding(hold: ObservedHold, acquisition: AcquisitionObservation): HoldObservation {
     if (!isTraced(holdTrace)) return UNOBSERVED
     const fact = this.#factOf<HoldFact>(hold.lockName, hold)
-    fact.owner = hold.id.wireOwner
+    fact.owner = hold.id.ownerId
     fact.token = hold.token
     fact.leaseMs = hold.leaseMs
     fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitMs
@@ -76,7 +76,7 @@ export class ChannelObserver implements LockObserver {
   releasing(hold: ObservedHold): ReleaseObservation {
     if (!isTraced(releaseTrace)) return UNOBSERVED
     const fact = this.#factOf<ReleaseFact>(hold.lockName, hold)
-    fact.owner = hold.id.wireOwner
+    fact.owner = hold.id.ownerId
     fact.token = hold.token
     releaseTrace.start.publish(fact)
     return new PublishedRelease(fact)
@@ -85,7 +85,7 @@ export class ChannelObserver implements LockObserver {
   keeping(hold: ObservedHold): KeepObservation {
     if (!isTraced(keepTrace)) return UNOBSERVED
     const fact = this.#factOf<KeepFact>(hold.lockName, hold)
-    fact.owner = hold.id.wireOwner
+    fact.owner = hold.id.ownerId
     fact.token = hold.token
     return new PublishedKeeping(fact, this.#clock)
   }

@@ -36,7 +36,7 @@ export class PublishedAcquisition implements AcquisitionObservation {
     const { fact } = this
     if (hold !== null) {
       fact.path = path
-      fact.owner = hold.id.wireOwner
+      fact.owner = hold.id.ownerId
       fact.token = hold.token
     }
     this.#publishEnd(waiter, hold === null ? 'timeout' : 'granted')

@@ -23,17 +23,17 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** @internal */
   readonly scoped: boolean // True if `unlock()` must not release the lease.
   /** @internal */
-  readonly askedAt: number
+  readonly calledAt: number
   #released: Promise<boolean> | undefined
   #list: LinkedList<StoredLease> | undefined
   #before: StoredLease | undefined
   #after: StoredLease | undefined
 
   /** @internal */
-  constructor(scoped: boolean, askedAt: number) {
+  constructor(scoped: boolean, calledAt: number) {
     super()
     this.scoped = scoped
-    this.askedAt = askedAt
+    this.calledAt = calledAt
   }
 
   /** The greatest fencing token of the locks of this lease. */

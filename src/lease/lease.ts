@@ -35,8 +35,8 @@ export abstract class HeldLease extends BaseLease {
   reported = false
 
   /** @internal */
-  constructor(hold: Hold, scoped: boolean, askedAt: number) {
-    super(scoped, askedAt)
+  constructor(hold: Hold, scoped: boolean, calledAt: number) {
+    super(scoped, calledAt)
     this.#hold = hold
   }
 
@@ -50,7 +50,7 @@ export abstract class HeldLease extends BaseLease {
    * without a request, the next lease has the same `owner` and a greater `token`.
    */
   get owner(): string {
-    return this.#hold.id.wireOwner
+    return this.#hold.id.ownerId
   }
 
   /**

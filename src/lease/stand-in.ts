@@ -4,7 +4,7 @@ import type { Moment } from '../kit/clock.ts'
 export interface HoldId {
   readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */
-  readonly wireOwner: string
+  readonly ownerId: string
 }
 
 /**

@@ -81,7 +81,7 @@ export class Backend {
           if (!hold.reported) return
           emit('late', {
             name: hold.lockName,
-            owner: hold.id.wireOwner,
+            owner: hold.id.ownerId,
             token: hold.token,
             remainingMs: hold.remainingMs(),
             cause,

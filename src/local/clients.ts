@@ -38,7 +38,7 @@ export class Clients {
    * For each client id, the time of the last background request about this client, on the monotonic
    * clock.
    */
-  readonly #askedAt = new Map<string, number>()
+  readonly #calledAt = new Map<string, number>()
   #asking = 0
   #isRefused = false
 
@@ -82,8 +82,8 @@ export class Clients {
   /** True if {@link learn} would send a request about the client of this owner. */
   mayLearn(owner: string): boolean {
     if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
-    const askedAt = this.#askedAt.get(clientOf(owner)) ?? -Infinity
-    return this.find(owner) === null && this.#clock.monotonic() - askedAt >= ASK_AGAIN_MS
+    const calledAt = this.#calledAt.get(clientOf(owner)) ?? -Infinity
+    return this.find(owner) === null && this.#clock.monotonic() - calledAt >= ASK_AGAIN_MS
   }
 
   /**
@@ -93,9 +93,9 @@ export class Clients {
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
     const client = clientOf(owner)
-    this.#askedAt.delete(client)
-    this.#askedAt.set(client, this.#clock.monotonic())
-    dropOldest(this.#askedAt)
+    this.#calledAt.delete(client)
+    this.#calledAt.set(client, this.#clock.monotonic())
+    dropOldest(this.#calledAt)
     return this.#fetchQuietly(owner)
   }
 

@@ -36,14 +36,14 @@ export async function confirmed<A extends WaiterAnswer>(
   confirm: Confirm,
   asked: RequestOutcome<A>,
 ): Promise<RequestOutcome<A>> {
-  const { wireOwner, retryBudget, request } = waiter
-  if (asked.grant?.kind !== 'granted' || wireOwner === undefined) return asked
+  const { ownerId, retryBudget, request } = waiter
+  if (asked.grant?.kind !== 'granted' || ownerId === undefined) return asked
   const open = retryBudget.health.sent(new OpenRequest(lock.services.clock.now()))
   const unconfirmed = (what: string) =>
     retryBudget.error(what, 'the replicas had not confirmed it yet')
   waiter.notYet = unconfirmed
   const answer = await Promise.race([
-    confirm({ rawName: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
+    confirm({ rawName: lock.rawName, ownerId }).catch((failure: CallFailure) => failure),
     waiter.promise.then(wantedNoMore, wantedNoMore),
   ])
   waiter.notYet = undefined

@@ -97,10 +97,8 @@ export class HolderRequests {
     if (before !== undefined) return before
     const holds = [...this.#sources].flatMap((holdsOf) => holdsOf())
     const wanted = new Set(request.owners)
-    const meant = holds.filter(({ id }) => wanted.has(id.wireOwner))
-    const receivers = meant
-      .filter((hold) => this.#emit(hold, request))
-      .map(({ id }) => id.wireOwner)
+    const meant = holds.filter(({ id }) => wanted.has(id.ownerId))
+    const receivers = meant.filter((hold) => this.#emit(hold, request)).map(({ id }) => id.ownerId)
     // A request that no holder heard is not remembered, because a retry may reach a new listener.
     if (receivers.length > 0) this.#remember(request.id, receivers)
     return receivers
@@ -108,7 +106,7 @@ export class HolderRequests {
 
   #emit(hold: Hold, { reason, by }: RevocationRequest): boolean {
     if (hold.remainingMs() === 0 || !this.hasListener(hold)) return false
-    const event = { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token, reason, by }
+    const event = { name: hold.lockName, owner: hold.id.ownerId, token: hold.token, reason, by }
     const error = new ReleaseRequestedError(event, hold.kind.words?.noun)
     if (!this.#requested.has(hold)) this.#requested.set(hold, error)
     this.#client.emit('releaseRequested', event)

@@ -51,14 +51,14 @@ export class Holds extends HoldSet {
     sentAt: Moment,
     leaseMs = waiter.request.leaseMs,
   ): Hold | null {
-    const { request, wireOwner } = waiter
-    if (wireOwner === undefined) return null
+    const { request, ownerId } = waiter
+    if (ownerId === undefined) return null
     this.#services.shortLeases.check(this.#lock.name, request.kind, leaseMs)
     const hold = new Hold(
       {
         lockName: this.#lock.name,
         owner: request.owner,
-        id: { rawName: this.#lock.rawName, wireOwner },
+        id: { rawName: this.#lock.rawName, ownerId },
         token: lastToken - reserved,
         lastToken,
         kind: request.kind,
@@ -73,7 +73,7 @@ export class Holds extends HoldSet {
       // this id may run.
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
-      waiter.wireOwner = undefined
+      waiter.ownerId = undefined
       waiter.retryBudget.answered(sentAt.monotonic)
       onHeld?.(() => toRenew(hold))
       return hold
@@ -103,7 +103,7 @@ export class Holds extends HoldSet {
     }
     this.add(hold)
     this.#services.watchdog.track(hold)
-    if (hold.askedAt === 0) return
+    if (hold.calledAt === 0) return
     this.#laterCallers ??= new LaterCallers(this, this.#services.clock)
     this.#laterCallers.check()
   }
@@ -143,7 +143,7 @@ export class Holds extends HoldSet {
     // The fields are written out, because a spread takes longer than all other steps of the
     // acquisition.
     const { lockName: name, id, token } = hold
-    this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
+    this.#services.emit('acquired', { name, owner: id.ownerId, token, waitedMs })
     const from = this.#forcedFrom
     if (from !== undefined && isOf(hold, from)) this.forced(from)
   }
@@ -223,7 +223,7 @@ export class Holds extends HoldSet {
     const stalledMs = isByTime ? this.#services.watchdog.stalledMs(hold) : undefined
     hold.observation.ended(error.reason, error, stalledMs)
     if (!wasHeld) return
-    if (isByTime) this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
+    if (isByTime) this.#lock.remoteOf(hold).ranOut?.(hold.id.ownerId)
     this.#lock.checkAgain()
   }
 }
@@ -233,9 +233,9 @@ export class Holds extends HoldSet {
  * server reported a token.
  */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
-  return id.wireOwner === owner && (token === null || token === lastToken)
+  return id.ownerId === owner && (token === null || token === lastToken)
 }
 
 function eventOf(hold: Hold): HoldEvent {
-  return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
+  return { name: hold.lockName, owner: hold.id.ownerId, token: hold.token }
 }

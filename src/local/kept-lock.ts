@@ -55,7 +55,7 @@ export class KeptLock implements Kept {
   }
 
   get owner(): string | undefined {
-    return this.#last?.id.wireOwner
+    return this.#last?.id.ownerId
   }
 
   get keptMs(): number | undefined {
@@ -68,9 +68,9 @@ export class KeptLock implements Kept {
   }
 
   acquired({ id, beganAt }: Hold, { keepMs, watched }: AcquireRequest): void {
-    if (this.#ownerId !== id.wireOwner) this.#grantedAt = beganAt
-    this.#ownerId = id.wireOwner
-    this.#keepMs = watched && mayBeKept(id.wireOwner) ? keepMs : 0
+    if (this.#ownerId !== id.ownerId) this.#grantedAt = beganAt
+    this.#ownerId = id.ownerId
+    this.#keepMs = watched && mayBeKept(id.ownerId) ? keepMs : 0
   }
 
   keepAfter(hold: Hold): boolean {
@@ -144,7 +144,7 @@ export class KeptLock implements Kept {
     if (!isFresh(last, now)) return undefined
     const token = last.token + 1
     const following = holdAfter(last, request.owner, token, now.monotonic, clock, holds)
-    following.askedAt = now.monotonic - CHECK_EACH_MS
+    following.calledAt = now.monotonic - CHECK_EACH_MS
     this.#last = undefined
     if (this.#hold !== undefined) this.#finish(this.#hold, 'used')
     return following
@@ -168,7 +168,7 @@ export class KeptLock implements Kept {
 
   forced(owner: string): void {
     const last = this.#last
-    if (last !== undefined && last.id.wireOwner === owner) this.#watched(last).loseGone()
+    if (last !== undefined && last.id.ownerId === owner) this.#watched(last).loseGone()
   }
 
   stopKeeping(): void {
@@ -197,9 +197,9 @@ export class KeptLock implements Kept {
   }
 
   /** Reserves more tokens next time if this client has used all reserved tokens, and few tokens if it has used few. */
-  #updateReserve({ token, lastToken, askedAt }: Hold): void {
+  #updateReserve({ token, lastToken, calledAt }: Hold): void {
     if (this.#keepMs === 0) return
-    if (token === lastToken && askedAt !== 0)
+    if (token === lastToken && calledAt !== 0)
       this.#reserve = Math.min(2 * this.#reserve + 1, MOST_RESERVED)
     else if (lastToken - token > this.#reserve / 2) this.#reserve = RESERVE
   }

@@ -87,13 +87,13 @@ export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
  */
 class LeaseOfHold implements LeaseToRenew {
   readonly rawName: string
-  readonly wireOwner: string
+  readonly ownerId: string
   readonly token: number
   readonly #hold: Hold
 
   constructor(hold: Hold) {
     this.rawName = hold.id.rawName
-    this.wireOwner = hold.id.wireOwner
+    this.ownerId = hold.id.ownerId
     this.token = hold.lastToken
     this.#hold = hold
   }

@@ -41,9 +41,9 @@ export class LaterCallers {
   /** The exclusive hold, if its call began after the last confirmation. Otherwise undefined. */
   get #unseen(): Hold | undefined {
     const hold = this.#holds.exclusive
-    if (hold === undefined || hold.askedAt === 0) return undefined
+    if (hold === undefined || hold.calledAt === 0) return undefined
     const seenAt = hold.id === this.#id ? this.#seenAt : 0
-    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : undefined
+    return hold.calledAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : undefined
   }
 
   async #checkAll(): Promise<void> {

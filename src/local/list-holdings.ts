@@ -37,7 +37,7 @@ export function heldEntry(hold: Hold, now: number): CutOffHold {
   return {
     name,
     ...kindAndMore(hold),
-    owner: id.wireOwner,
+    owner: id.ownerId,
     token,
     holdCount,
     heldMs: Math.max(0, Math.round(now - beganAt)),
@@ -46,14 +46,14 @@ export function heldEntry(hold: Hold, now: number): CutOffHold {
 }
 
 function waitingEntry(lock: ListedLock, waiter: Waiter): WaitingEntry {
-  const { request, wireOwner = null, waitedMs, asksOnce } = waiter
-  const own = lock.holds.exclusive?.id.wireOwner
+  const { request, ownerId = null, waitedMs, isSingleAttempt } = waiter
+  const own = lock.holds.exclusive?.id.ownerId
   return {
     name: lock.name,
     ...kindAndMore(request),
-    owner: wireOwner,
+    owner: ownerId,
     waitedMs: Math.round(waitedMs),
-    waitMs: asksOnce ? 0 : finite(request.waitMs),
+    waitMs: isSingleAttempt ? 0 : finite(request.waitMs),
     holder: own ?? ((waiter.sight ?? lock.sight)?.holder || null),
   }
 }

@@ -16,7 +16,7 @@ export class LocalLease extends HeldLease {
 
   /** @internal */
   constructor(lock: LocalLock, hold: Hold, request: AcquireRequest) {
-    super(hold, request.scoped, request.askedAt)
+    super(hold, request.scoped, request.calledAt)
     this.#lock = lock
     this.#renewMs = request.watched ? request.leaseMs : 0
   }

@@ -146,7 +146,7 @@ export class LocalLock extends Linked<LocalLock> {
     waiter.announced = true
     this.services.waitReports.began(this)
     const own = this.holds.exclusive
-    if (own !== undefined) waiter.saw({ holder: own.id.wireOwner })
+    if (own !== undefined) waiter.saw({ holder: own.id.ownerId })
     this.services.emit('wait', { name: this.name })
   }
 
@@ -245,6 +245,6 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   abandonHold(hold: Hold): void {
-    this.abandon(hold, hold.id.wireOwner, hold.doubtUntilMs, hold.leaseMs)
+    this.abandon(hold, hold.id.ownerId, hold.doubtUntilMs, hold.leaseMs)
   }
 }

@@ -49,11 +49,11 @@ export function passedOn(
     confirmation === undefined ? validityMs(leaseMs) - leftMs : elapsedMs(confirmation.sentAt, now)
   if (usedMs > leaseMs * MOST_USED || leftMs < (confirmation?.leastLeftMs ?? 0)) return null
   const following = holdAfter(hold, request.owner, hold.token + 1, now.monotonic, clock, holds)
-  const askedAt = now.monotonic - waiter.waitedMs
+  const calledAt = now.monotonic - waiter.waitedMs
   // The answer to a pending confirmation reports if the lock is gone. So a call that began before
   // the confirmation was sent needs no other check.
-  const isVerified = confirmation !== undefined && askedAt <= confirmation.sentAt.monotonic
-  following.askedAt = isVerified ? 0 : askedAt
+  const isVerified = confirmation !== undefined && calledAt <= confirmation.sentAt.monotonic
+  following.calledAt = isVerified ? 0 : calledAt
   return following
 }
 

@@ -3,7 +3,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import type { Confirm } from '../servers/durability.ts'
-import { type AcquireRequest, type Asker, Waiter } from '../waiting/waiter.ts'
+import { type AcquireRequest, type AcquireSender, Waiter } from '../waiting/waiter.ts'
 import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
@@ -14,7 +14,7 @@ import { reenter, startOthers } from './reenter.ts'
 import { releaseOne } from './release.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
-/** A waiter with `asksOnce` repeats its request at most this many times after split votes. */
+/** A waiter with `isSingleAttempt` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
 
 export abstract class LocalWaiter extends Waiter {
@@ -75,7 +75,7 @@ export class RacingWaiter extends LocalWaiter {
 
   start(): void {
     const { lock } = this
-    if (this.asksOnce) {
+    if (this.isSingleAttempt) {
       this.contend()
       return
     }
@@ -111,7 +111,7 @@ export class RacingWaiter extends LocalWaiter {
       } else if (own !== undefined) {
         reenter(lock, own, this)
         lock.tasks.finished()
-      } else if (this.asksOnce) {
+      } else if (this.isSingleAttempt) {
         this.#sendRequest()
       } else if (this.keptOutMs > 0) {
         this.#sleepHere(this.keptOutMs)
@@ -146,11 +146,11 @@ export class RacingWaiter extends LocalWaiter {
   }
 
   /** Sends the next request as a part of another request. Does nothing if the waiter is awake. */
-  askWith(asker: Asker, callMs: number): void {
+  sendWith(sender: AcquireSender, callMs: number): void {
     const { wakeEvent, waitsHere, settled, retryBudget } = this
     if (!wakeEvent.isAwaited || waitsHere || settled || retryBudget.isUsedUp) return
     wakeEvent.cancel()
-    this.#send(asker, callMs)
+    this.#send(sender, callMs)
   }
 
   #sendRequest(): void {
@@ -163,15 +163,15 @@ export class RacingWaiter extends LocalWaiter {
     this.#cleanUp()
   }
 
-  #send(asker: Asker, callMs: number): void {
+  #send(sender: AcquireSender, callMs: number): void {
     const { lock, request } = this
-    const waits = !this.asksOnce
+    const waits = !this.isSingleAttempt
     const attempt = {
       owner: ownerIdOf(this),
       leaseMs: request.leaseMs,
       reserve: lock.kept?.reserveFor(request) ?? (lock.waiters.isShared ? RESERVE : 0),
       callMs,
-      beside: lock.holds.beside(request)?.id.wireOwner,
+      beside: lock.holds.beside(request)?.id.ownerId,
       waits,
       leftMs: this.leftMs,
       isLast: lock.waiters.isLastOfKind(this),
@@ -179,7 +179,7 @@ export class RacingWaiter extends LocalWaiter {
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const handle = (asked: RequestOutcome<AcquireAnswer>) => this.#handleAnswer(asked)
     const then = whenConfirmed(lock, this, this.confirm, handle)
-    asker.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
+    sender.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }
 
   #handleAnswer({ grant, sentAt, pauseMs }: RequestOutcome<AcquireAnswer>): void {
@@ -205,7 +205,7 @@ export class RacingWaiter extends LocalWaiter {
         this.#cleanUp()
       } else if (grant === null) {
         wakeEvent.wake(this, pauseMs)
-      } else if (!this.asksOnce) {
+      } else if (!this.isSingleAttempt) {
         lock.announce(this)
         const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
         // Several shared waiters may ask, but only the first waiter of a line repeats its request.
@@ -236,7 +236,7 @@ export class RacingWaiter extends LocalWaiter {
     const { lock, request } = this
     // A waiter without an owner id usually settled before it sent a request. `stopWaiting` then gives up the client's
     // place in the server's queue, if no other waiter needs the place.
-    if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
+    if (this.ownerId === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonId(lock, this)
     lock.tasks.finished()

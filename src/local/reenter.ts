@@ -35,7 +35,7 @@ function sendReentry(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock
     .remoteOf(hold)
     .reenter(
-      { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
+      { owner: hold.id.ownerId, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
       new WaiterRequest(lock, waiter, callMs, (asked) =>
         handleAnswer(lock, hold, waiter, asked, leaseMs),
       ),

@@ -78,7 +78,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     const { lock } = this
     this.#sentAt = lock.services.clock.monotonic()
     const { listens } = lock
-    const ending = { owner: id.wireOwner, holds: count, token: lastToken, listens, callMs }
+    const ending = { owner: id.ownerId, holds: count, token: lastToken, listens, callMs }
     lock.remoteOf(this.hold).lower(ending, this)
   }
 

@@ -137,7 +137,7 @@ function handOver(
   const mayFree = handOverBudget.isUsedUp ? ifUsedUp : 'never'
   const { listens } = lock
   const { callMs } = lock.newBudget(hold.kind)
-  const from = { owner: hold.id.wireOwner, token: hold.lastToken }
+  const from = { owner: hold.id.ownerId, token: hold.lastToken }
   const to = { owner: ownerIdOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
   return new Promise((resolve) => {

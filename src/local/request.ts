@@ -46,12 +46,12 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
  * the id or the waiter abandons the id.
  */
 export function ownerIdOf(waiter: Waiter): string {
-  if (waiter.wireOwner === undefined) {
+  if (waiter.ownerId === undefined) {
     const { owner, keepMs } = waiter.request
     const id = keepMs > 0 ? owner.newKeepingId() : owner.newOwnerId()
-    waiter.wireOwner = kindOf(waiter.request).ownerId?.(id) ?? id
+    waiter.ownerId = kindOf(waiter.request).ownerId?.(id) ?? id
   }
-  return waiter.wireOwner
+  return waiter.ownerId
 }
 
 /**
@@ -115,7 +115,7 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
     const now = this.#lock.services.clock.monotonic()
     // A joint request waits for all its locks before it is sent. So the latest possible sending
     // time is now, and not `sentAt`.
-    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
+    if (unknown) this.#inDoubt(waiter.request.isSingleAttempt ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
     // If the waiter gave up before an answer usually arrives, the missing answer shows no problem
     // of the server.
@@ -146,12 +146,12 @@ export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implement
  * queue may contain the id. If so, the client releases the id in the background.
  */
 export function abandonId(lock: LocalLock, waiter: Waiter): void {
-  const { wireOwner, doubtUntilMs, request, queued } = waiter
-  if (wireOwner === undefined) return
-  waiter.wireOwner = undefined
+  const { ownerId, doubtUntilMs, request, queued } = waiter
+  if (ownerId === undefined) return
+  waiter.ownerId = undefined
   waiter.doubtUntilMs = 0
   waiter.queued = false
   if (doubtUntilMs > 0 || queued) {
-    lock.abandon(request, wireOwner, doubtUntilMs, request.leaseMs)
+    lock.abandon(request, ownerId, doubtUntilMs, request.leaseMs)
   }
 }

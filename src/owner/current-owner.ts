@@ -147,7 +147,7 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
-    const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
+    const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.calledAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
     // This stores `hasOthers` and not the doubt. Otherwise each doubtful `unlock()` would make the
     // next `unlock()` doubtful, forever.

@@ -77,8 +77,8 @@ export class HeldLeases<L extends StoredLease> {
   latest(holder: LeaseHolder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
     const last = findLast<L>(leases, accepts)
-    if (last === undefined || last.askedAt === Infinity) return last
-    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > last.askedAt) ?? last
+    if (last === undefined || last.calledAt === Infinity) return last
+    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > last.calledAt) ?? last
   }
 
   /**
@@ -94,7 +94,7 @@ export class HeldLeases<L extends StoredLease> {
     if (leases !== undefined) forget(leases, this.#clock)
     const held = find<L>(leases, ({ live }) => live)
     if (held === undefined) return leases?.first as L | undefined
-    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
+    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.calledAt) ?? held
   }
 
   /**
@@ -150,11 +150,11 @@ function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
   // When the earliest call for a held lease began, on the monotonic clock.
-  let askedAt = Infinity
+  let calledAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue
     excess -= 1
-    askedAt = Math.min(askedAt, lease.askedAt)
+    calledAt = Math.min(calledAt, lease.calledAt)
   }
   const now = clock.monotonic()
   let next = now + LONGEST_PAUSE_MS
@@ -163,7 +163,7 @@ function forget(leases: LeaseList, clock: Clock): number {
     const { lostAt, leaseMs } = lease
     if (lostAt === undefined) continue
     const keptMs = lease.of === last?.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
-    const isOthers = askedAt < lostAt
+    const isOthers = calledAt < lostAt
     excess -= 1
     if (excess >= 0 || (lostAt + keptMs <= now && !isOthers)) leases.remove(lease)
     else if (lostAt + keptMs > now) next = Math.min(next, lostAt + keptMs)

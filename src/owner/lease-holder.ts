@@ -12,7 +12,7 @@ export interface StoredLease extends Linked<StoredLease> {
    * When the call for the lease began, on the monotonic clock. Infinity if other calls may have the
    * same owner.
    */
-  readonly askedAt: number
+  readonly calledAt: number
   readonly leaseMs: number
   readonly token: number
   /**

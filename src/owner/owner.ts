@@ -78,13 +78,13 @@ export class Owner extends LeaseHolder {
   }
 
   /**
-   * True if `wireOwner` is an owner id of this owner.
+   * True if `ownerId` is an owner id of this owner.
    *
    * @internal
    */
-  hasOwnerId(wireOwner: string): boolean {
+  hasOwnerId(ownerId: string): boolean {
     const first = `${this.clientId}:${this.id}`
-    return wireOwner === first || wireOwner.startsWith(`${first}/`)
+    return ownerId === first || ownerId.startsWith(`${first}/`)
   }
 
   /**

@@ -141,5 +141,5 @@ export interface LeaseToRenew {
   readonly isHeld?: () => boolean
   readonly rawName: string
   /** The owner as the server stores it: `<clientId>:<owner>`. */
-  readonly wireOwner: string
+  readonly ownerId: string
 }

@@ -31,5 +31,5 @@ interface Shortfall {
  */
 export type Confirm = (granted: {
   readonly rawName: string
-  readonly wireOwner: string
+  readonly ownerId: string
 }) => Promise<Confirmation>

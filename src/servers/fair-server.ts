@@ -106,7 +106,7 @@ export interface FairGrant {
 export interface LocalPlaces {
   readonly rawName: string
   /** Called when the heartbeat is sent. Returns the owners that wait at that moment. */
-  places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
+  places(): readonly { ownerId: string; ticket: string; claimMs: number }[]
 }
 
 export const FAIR: ServerKind<FairServer> = { name: 'fair' }

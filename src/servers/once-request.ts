@@ -7,7 +7,7 @@ import type { Clock } from '../kit/clock.ts'
 export class OnceRequest {
   readonly id: string
   /** When the caller made the call, in ms on the client's monotonic clock. */
-  readonly askedAt: number
+  readonly calledAt: number
   /**
    * How long the server may run the copies of the request, in milliseconds. This time begins with
    * the first copy that may have run.
@@ -24,7 +24,7 @@ export class OnceRequest {
   constructor(id: string, keptMs: number, clock: Clock) {
     this.id = id
     this.keptMs = keptMs
-    this.askedAt = clock.monotonic()
+    this.calledAt = clock.monotonic()
   }
 
   /**

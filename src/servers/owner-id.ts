@@ -31,8 +31,8 @@ export function labelSuffix(label: string): string {
 }
 
 /** Returns the label in the owner id of a candidate; null if the owner is not a candidate. */
-export function labelIn(wireOwner: string): string | null {
-  const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(wireOwner) ?? []
+export function labelIn(ownerId: string): string | null {
+  const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(ownerId) ?? []
   if (encoded === undefined) return null
   try {
     return decodeURIComponent(encoded)

@@ -37,18 +37,18 @@ export interface AcquireRequest {
    * True if the waiter gives up after the first refusal, even if `waitMs` is not 0. After split votes it first asks a
    * few times more.
    */
-  readonly asksOnce: boolean
+  readonly isSingleAttempt: boolean
   /** Sends one request for several locks; undefined if this lock has its own request. */
-  readonly together: Asker | undefined
+  readonly together: AcquireSender | undefined
   /** Stores the lease, so that `unlock()` finds it. */
   readonly leaseHolder: LeaseHolder
   /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
   readonly scoped: boolean
   /** When the call began, on the monotonic clock; Infinity if other calls may have the same owner. */
-  readonly askedAt: number
+  readonly calledAt: number
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
-  readonly askedBy?: {
+  readonly caller?: {
     /** Called when the client knows the holder, and the waiter waits for this holder. */
     waitsFor(holder: string): void
     /** Called when the waiter settles without the lock. `reason` is set if its promise rejects. */
@@ -57,7 +57,7 @@ export interface AcquireRequest {
 }
 
 /** Sends the request for one lock, or one request for several locks. */
-export type Asker = Pick<RemoteLock, 'acquire'>
+export type AcquireSender = Pick<RemoteLock, 'acquire'>
 
 /**
  * One acquisition in progress. It settles once, for example by a grant, its wait timeout, an abort or a failure. If a
@@ -76,8 +76,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** True if the client has emitted `wait` for this waiter. */
   announced = false
   /** The owner id of the waiter's requests. Undefined without an id, usually before a request and after a grant. */
-  wireOwner: string | undefined
-  /** True if the queue on the server may contain `wireOwner`. */
+  ownerId: string | undefined
+  /** True if the queue on the server may contain `ownerId`. */
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
@@ -145,8 +145,8 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   /** True if the waiter gives up when another owner holds the lock. */
-  get asksOnce(): boolean {
-    return this.request.waitMs === 0 || this.request.asksOnce
+  get isSingleAttempt(): boolean {
+    return this.request.waitMs === 0 || this.request.isSingleAttempt
   }
 
   get waitedMs(): number {
@@ -162,14 +162,14 @@ export abstract class Waiter extends Linked<Waiter> {
   /** @param path how the lock was acquired; by default `raced` after a wait, otherwise `free` */
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#finish(hold !== null)) return
-    if (hold === null) this.request.askedBy?.gotNothing(this)
+    if (hold === null) this.request.caller?.gotNothing(this)
     this.#resolve(hold && this.newLease(hold).handle)
     this.observation.resolved(this, hold, path)
   }
 
   reject(reason: unknown): void {
     if (!this.#finish(false)) return
-    this.request.askedBy?.gotNothing(this, reason)
+    this.request.caller?.gotNothing(this, reason)
     this.#reject(reason)
     this.observation.rejected(this, reason)
   }
@@ -182,7 +182,7 @@ export abstract class Waiter extends Linked<Waiter> {
     if (!holder) return
     this.sight = sightOf({ ...seen, holder }, this.retryBudget.clock.now(), this.sight)
     this.observation.heldBy(holder)
-    if (!this.asksOnce) this.request.askedBy?.waitsFor(holder)
+    if (!this.isSingleAttempt) this.request.caller?.waitsFor(holder)
   }
 
   #finish(gotLease: boolean): boolean {

@@ -24,7 +24,7 @@ function newHold({ sentAt = clock.now(), leaseMs = LEASE_MS } = {}): Hold {
     {
       lockName: 'orders',
       owner: new Owner('client', '1'),
-      id: { rawName: 'orders', wireOwner: 'client:1' },
+      id: { rawName: 'orders', ownerId: 'client:1' },
       token: 7,
       kind: { name: 'lock', isShared: false },
       leaseMs,

@@ -10,7 +10,7 @@ import { TestClock } from './test-clock.ts'
 const waiterOf = (id: string, leaseMs: number) =>
   ({
     request: { owner: new Owner('c', id), leaseMs, kind: plainKind, watched: false },
-    wireOwner: `c:${id}`,
+    ownerId: `c:${id}`,
     doubtUntilMs: 0,
     retryBudget: { answered() {} },
   }) as unknown as Waiter

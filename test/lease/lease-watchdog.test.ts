@@ -85,7 +85,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
     {
       lockName: 'orders',
       owner: new Owner('client', '1'),
-      id: { rawName: 'orders', wireOwner: 'client:1' },
+      id: { rawName: 'orders', ownerId: 'client:1' },
       token: 7,
       kind: { name: 'lock', isShared: false },
       leaseMs,

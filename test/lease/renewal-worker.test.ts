@@ -37,7 +37,7 @@ test('the watchdog thread counts an answer as proof only if the lease has an exp
     await rig.server.admin.hset('it', 'c:1', 1)
     await rig.server.admin.pexpire('it', 60_000)
     const kept = {
-      lease: { rawName: 'it', wireOwner: 'c:1' },
+      lease: { rawName: 'it', ownerId: 'c:1' },
       leaseMs: LEASE_MS,
       limitAt: Infinity,
     }

@@ -16,7 +16,7 @@ afterEach(() => void jest.useRealTimers())
 function heldLock(n: number): LocalLock {
   const nothing = () => {}
   const hold = {
-    ...{ lockName: `many:${n}`, id: { wireOwner: `c:${n}` }, token: n, count: 1, beganAt: 0 },
+    ...{ lockName: `many:${n}`, id: { ownerId: `c:${n}` }, token: n, count: 1, beganAt: 0 },
     ...{ kind: { name: 'lock' }, owner: {}, live: true },
     ...{ remainingMs: () => 10_000, loseIfExpired: nothing },
   }

@@ -120,13 +120,13 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
     renewal: {
       groups: (locks) => [[...locks.keys()]],
       renew: (leases, leaseMs) => {
-        all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
+        all.renewals.push(leases.map(({ ownerId }) => ownerId))
         const names = leases.map((lease) => lease.rawName)
         return changeRecords(there.store, names, 0, (recordOf) =>
           leases.map((lease) => {
-            const { wireOwner } = lease
+            const { ownerId } = lease
             const record = recordOf(lease.rawName)
-            const reader = record.part(READERS).byOwner[wireOwner]
+            const reader = record.part(READERS).byOwner[ownerId]
             if (reader === undefined) return 'gone'
             reader.endsAt = Math.max(reader.endsAt, record.nowMs + leaseMs)
             return Math.max(0, reader.endsAt - record.nowMs)

@@ -93,12 +93,12 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
     waitMs,
     signal,
     known: false,
-    asksOnce: false,
+    isSingleAttempt: false,
     keepMs: 0,
     together: undefined,
     leaseHolder: owner,
     scoped: false,
-    askedAt: Infinity,
+    calledAt: Infinity,
   }
 }
 
@@ -116,7 +116,7 @@ test('two callers do not hand the lock off to one waiter at the same time', asyn
   await turn()
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
-  expect(holdOf(await waiting)).toMatchObject({ token: 300, id: { wireOwner: 'c:2' } })
+  expect(holdOf(await waiting)).toMatchObject({ token: 300, id: { ownerId: 'c:2' } })
 })
 
 test('an abort right after the answer to a hand-off leaves the lock with its caller, or releases the lock', async () => {

@@ -197,7 +197,7 @@ function newStep(random: Random): [what: string, step: Step] {
     },
     force: (stage) => stage.lock(client).forceRelease(owner, CALL_MS),
     renew: async (stage) => {
-      const leases = [name, upgradable, writer].map((wireOwner) => ({ rawName: 'it', wireOwner }))
+      const leases = [name, upgradable, writer].map((ownerId) => ({ rawName: 'it', ownerId }))
       const server = stage.readWrite[client] as ReadWriteServer
       const left = await server.renew(leases, isLast ? LONGER_MS : 0, CALL_MS)
       return left.map((ms) => aboutMs(ms as Remaining))
@@ -208,7 +208,7 @@ function newStep(random: Random): [what: string, step: Step] {
     'release another kind': (stage) =>
       verbsOf(plain(stage)).release({ owner: other, holds: 0, token: '', callMs: CALL_MS }),
     'renew another kind': async (stage) => {
-      const leases = [{ rawName: 'it', wireOwner: other }]
+      const leases = [{ rawName: 'it', ownerId: other }]
       const left = await (stage.servers[client] as LockServer).renew(leases, LEASE_MS, CALL_MS)
       return left.map((ms) => aboutMs(ms as Remaining))
     },

@@ -216,7 +216,7 @@ function newStep(random: Random): [what: string, step: Step] {
       return [seen, await lock(stage).forceRelease({ ...seen, token }, CALL_MS)]
     },
     renew: async (stage) => {
-      const leases = LOCKS.map((rawName) => ({ rawName, wireOwner: owner }))
+      const leases = LOCKS.map((rawName) => ({ rawName, ownerId: owner }))
       const server = stage.servers[client] as LockServer
       const left = await server.renew(leases, isBlank ? 0 : LONGER_MS, CALL_MS)
       return left.map((ms) => aboutMs(ms as Remaining))
@@ -254,7 +254,7 @@ function newStep(random: Random): [what: string, step: Step] {
       return fairLock(stage).release(owner, token, CALL_MS, { most, served })
     },
     beat: (stage) => {
-      const place = { wireOwner: owner, ticket: String(ticketOf(stage)), claimMs }
+      const place = { ownerId: owner, ticket: String(ticketOf(stage)), claimMs }
       // One lock: of several that Redis gives away in one step the tokens can be alike.
       const places = [{ rawName, places: () => (isBlank ? [] : [place]) }]
       const fair = stage.fair[client] as FairServer
@@ -278,7 +278,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   for (const key of LOCKS) {
     const { holder, ttlMs } = (await server?.lock(key).peek(CALL_MS)) ?? {}
     if (!holder || !ttlMs || ttlMs > CLAIM_MS) continue
-    await server?.renew([{ rawName: key, wireOwner: holder }], LEASE_MS, CALL_MS)
+    await server?.renew([{ rawName: key, ownerId: holder }], LEASE_MS, CALL_MS)
   }
 }
 

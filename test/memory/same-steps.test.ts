@@ -310,7 +310,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       return ask<PermitAnswer>((reply) => pool().acquire(attempt, reply))
     }
     const renew = (...owners: string[]) => {
-      const leases = owners.map((wireOwner) => ({ rawName: 'it', wireOwner }))
+      const leases = owners.map((ownerId) => ({ rawName: 'it', ownerId }))
       return permitsOfA().renew(leases, LEASE_MS, CALL_MS)
     }
     let requests = 0

@@ -293,7 +293,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   }
   const again = (step: Step) => async (stage: Stage) => [await step(stage), await step(stage)]
   const renew: Step = (stage) => {
-    const leases = [1, 2, 3].map((n) => ({ rawName: 'it', wireOwner: owner.slice(0, -1) + n }))
+    const leases = [1, 2, 3].map((n) => ({ rawName: 'it', ownerId: owner.slice(0, -1) + n }))
     const server = stage.permits[client] as PermitServer
     return server.renew(leases, isLast ? LONGER_MS : 0, CALL_MS)
   }
@@ -342,7 +342,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     'release a lock ': (stage) => verbsOf(stage.lock(client)).release(freeing),
     'renew a lock': (stage) =>
       (stage.servers[client] as LockServer).renew(
-        [{ rawName: 'it', wireOwner: name }],
+        [{ rawName: 'it', ownerId: name }],
         LEASE_MS,
         CALL_MS,
       ),

@@ -6,7 +6,7 @@ const newLease = (lostAt?: number): StoredLease => ({
   scoped: false,
   live: lostAt === undefined,
   lostAt,
-  askedAt: Infinity,
+  calledAt: Infinity,
   leaseMs: 1_000,
   token: 1,
   of: {},

@@ -40,7 +40,7 @@ test('the slots of leases that end around the end of the thread are used again',
   const told: string[] = []
   const thread = newThread(told)
   const keep = (rawName: string) => {
-    const lease = { rawName, wireOwner: 'c:o', holds: 1, token: 1 }
+    const lease = { rawName, ownerId: 'c:o', holds: 1, token: 1 }
     return thread.add(lease, { monotonic: 0, wall: 0 }, 10_000, Infinity)
   }
   try {

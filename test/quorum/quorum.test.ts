@@ -159,7 +159,7 @@ test('the rest of a lease is the time that a majority has for sure', async () =>
     await admin.pexpire('it', ttls[i] as number)
   }
   for (let times = 0; times < 10; times++) {
-    const [left] = await quorum.renew([{ rawName: 'it', wireOwner: 'me:1' }], 0, CALL_MS)
+    const [left] = await quorum.renew([{ rawName: 'it', ownerId: 'me:1' }], 0, CALL_MS)
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThanOrEqual(20_000)
   }

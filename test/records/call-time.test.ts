@@ -180,7 +180,7 @@ test('each request of each kind has the time limit that its caller gives', async
   const again = { request: 'c:2', keptMs: 1_000 }
   const once = new OnceRequest('c:3', 1_000, systemClock)
   const arrival = { id: 'c:4', parties: 2, leaseMs: 1_000, round: '', answered: [] } as const
-  const leases = [{ rawName: 'it', wireOwner: 'c:1' }]
+  const leases = [{ rawName: 'it', ownerId: 'c:1' }]
 
   const lock = records.lock('it')
   const fair = records.kind(FAIR, own)

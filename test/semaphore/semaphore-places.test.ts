@@ -37,9 +37,9 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
     const waiting = outcome<unknown>(mine.tryAcquire(options))
     await queued(rig, 1)
     // What waits has the id of its client among the arguments.
-    const asksOnce = ({ args }: ProxyRequest) =>
+    const isSingleAttempt = ({ args }: ProxyRequest) =>
       args[0] === script.sha1 && !args.includes(client.id)
-    const trap = rig.proxy.onNextRequest(asksOnce, 'holdReply')
+    const trap = rig.proxy.onNextRequest(isSingleAttempt, 'holdReply')
     const asking = outcome<unknown>(mine.tryAcquire())
     await trap.seen
     controller.abort(new Error('enough'))

@@ -32,7 +32,7 @@ let left = holds
 const lost = new Promise((resolve) => {
   for (let i = 0; i < holds; i++) {
     const leaseMs = 2_000 + Math.floor((i * 7_919) % holds) * (spreadMs / holds)
-    const fields = { lockName: `it ${i}`, id: { rawName: `it ${i}`, wireOwner: 'c:1' }, token: 1 }
+    const fields = { lockName: `it ${i}`, id: { rawName: `it ${i}`, ownerId: 'c:1' }, token: 1 }
     const hold = new Hold(
       { ...fields, leaseMs, kind: { name: 'lock', isShared: false }, sentAt: clock.now() },
       clock,

@@ -24,7 +24,7 @@ export function confirmGrant(
   // lease.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   run.confirmationSent(sentAt)
-  inTurn.confirm(hold.id.wireOwner, leaseMs, callMs, {
+  inTurn.confirm(hold.id.ownerId, leaseMs, callMs, {
     answered: (remaining) => {
       const { current } = hold
       run.confirmationEnded(sentAt)

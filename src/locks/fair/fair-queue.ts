@@ -89,7 +89,7 @@ export class FairQueue implements QueuedWaiters {
     if (following === null) return null
     // The next release removes the place from the queue, so the waiter does not.
     run.addServed(place)
-    waiter.wireOwner = undefined
+    waiter.ownerId = undefined
     waiter.queued = false
     this.remove(place)
     return { waiter, following }
@@ -157,9 +157,9 @@ export class FairQueue implements QueuedWaiters {
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
     const { first, granted, lastToken } = beat
     for (const place of asked) {
-      const { wireOwner } = place
-      if (this.places.get(wireOwner) !== place || wireOwner === granted) continue
-      const isFirst = wireOwner === first
+      const { ownerId } = place
+      if (this.places.get(ownerId) !== place || ownerId === granted) continue
+      const isFirst = ownerId === first
       place.queued({ ...beat, first: isFirst }, sentAt)
       place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }

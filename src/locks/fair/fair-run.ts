@@ -37,9 +37,9 @@ export class FairRun {
   }
 
   /** Called when the client passes the lock on to this place. */
-  addServed({ wireOwner }: Place): void {
+  addServed({ ownerId }: Place): void {
     this.#served ??= new Set()
-    this.#served.add(wireOwner)
+    this.#served.add(ownerId)
   }
 
   /** Called when the server has removed the places of these owner ids. */

@@ -46,7 +46,7 @@ export class FairWaiter extends LocalWaiter {
     this.#queue = lock.queuedWaiters as FairQueue
     verbs.queue = this.#queue
     this.#place = new Place(this, ownerIdOf(this))
-    if (!this.asksOnce) this.#queue.places.add(this.#place)
+    if (!this.isSingleAttempt) this.#queue.places.add(this.#place)
     lock.tasks.started()
     this.woken()
   }
@@ -115,7 +115,7 @@ export class FairWaiter extends LocalWaiter {
       this.#cleanUp()
       return
     }
-    const waits = !this.asksOnce
+    const waits = !this.isSingleAttempt
     if (waits && !this.#queue.admits(place)) {
       wakeEvent.wake(this)
       return

@@ -45,7 +45,7 @@ export interface KnownGrant extends Required<ReportedGrant> {
  */
 export class Place {
   readonly waiter: Waiter
-  readonly wireOwner: string
+  readonly ownerId: string
   /**
    * The claim window in milliseconds. A grant ends after this time unless the client confirms the
    * grant.
@@ -78,9 +78,9 @@ export class Place {
   #run: readonly string[] = []
   #checkTimer: Timer | undefined
 
-  constructor(waiter: Waiter, wireOwner: string) {
+  constructor(waiter: Waiter, ownerId: string) {
     this.waiter = waiter
-    this.wireOwner = wireOwner
+    this.ownerId = ownerId
     this.claimMs = Math.min(CLAIM_MS, waiter.request.leaseMs)
   }
 

@@ -32,8 +32,8 @@ export class Places implements Iterable<Place> {
     return this.#all.size
   }
 
-  get(wireOwner: string): Place | undefined {
-    return this.#all.get(wireOwner)
+  get(ownerId: string): Place | undefined {
+    return this.#all.get(ownerId)
   }
 
   hasOf(owner: Owner): boolean {
@@ -46,12 +46,12 @@ export class Places implements Iterable<Place> {
 
   add(place: Place): void {
     const { owner } = place.waiter.request
-    this.#all.set(place.wireOwner, place)
+    this.#all.set(place.ownerId, place)
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1)
   }
 
   delete(place: Place): boolean {
-    if (!this.#all.delete(place.wireOwner)) return false
+    if (!this.#all.delete(place.ownerId)) return false
     const { owner } = place.waiter.request
     const remaining = (this.#owners.get(owner) ?? 1) - 1
     if (remaining > 0) this.#owners.set(owner, remaining)

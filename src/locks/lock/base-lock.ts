@@ -122,9 +122,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
     const meant = usingOptions(options, this.registry.defaults)
-    const askedAt = this.registry.clock.monotonic()
+    const calledAt = this.registry.clock.monotonic()
     return this.#use(fn, meant, () => {
-      throw this.#timeout(meant.waitMs, this.registry.clock.monotonic() - askedAt)
+      throw this.#timeout(meant.waitMs, this.registry.clock.monotonic() - calledAt)
     })
   }
 
@@ -197,9 +197,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * @internal
    */
   async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
-    const askedAt = this.registry.clock.monotonic()
+    const calledAt = this.registry.clock.monotonic()
     const lease = await acquiring
-    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt)
+    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - calledAt)
     return lease
   }
 

@@ -14,7 +14,7 @@ import type { WhyNotAcquired } from '../../why-not-acquired.ts'
 import { ContendedLock } from './contended-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
 import { LOCK_MEMBERS, LOCK_NAMING } from './lock-members.ts'
-import { type Manner, nextNumber, requestOf } from './one-lock.ts'
+import { type InnerOptions, nextNumber, requestOf } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
 import { findReason, whyNot, withText } from './why.ts'
@@ -23,8 +23,8 @@ import type { WhyFacts } from './why-text.ts'
 /** The result of `inspect()` of a lock. */
 export type LockInfo = LockFacts
 
-const BARE: Manner = { scoped: false }
-const SCOPED: Manner = { scoped: true }
+const BARE: InnerOptions = { scoped: false }
+const SCOPED: InnerOptions = { scoped: true }
 
 /**
  * A named lock: exclusive among all clients of one Redis, and re-entrant for its owner.
@@ -178,22 +178,21 @@ export class HoldfastLock extends ContendedLock {
    * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param leaseHolder stores the lease for `unlock()`
-   * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other calls may use this
-   * owner
+   * @param calledAt when the call began, in ms on the monotonic clock; Infinity if other calls may use this owner
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
   acquire(
     owner: Owner,
     meant: Acquisition,
-    manner: Manner,
+    how: InnerOptions,
     leaseHolder: LeaseHolder = owner,
-    askedAt = Infinity,
+    calledAt = Infinity,
   ): Promise<Lease | null> {
     const { registry } = this
     registry.assertAdmits(this.name, this.rawName, owner)
     meant.signal?.throwIfAborted()
-    const request = requestOf(this, owner, meant, manner, leaseHolder, askedAt)
+    const request = requestOf(this, owner, meant, how, leaseHolder, calledAt)
     return acquire(registry.lock(this.name, this.rawName), this.kind, request)
   }
 
@@ -203,10 +202,10 @@ export class HoldfastLock extends ContendedLock {
     const { currentOwner } = this
     const owner = currentOwner.ofBareCall()
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
-    const askedAt = this.registry.clock.monotonic()
+    const calledAt = this.registry.clock.monotonic()
     const leaseHolder = currentOwner.leaseHolder()
     const selfWait = selfWaitOf(this, this.whole)
-    return warningOf(selfWait, this.acquire(alone(this), meant, BARE, leaseHolder, askedAt))
+    return warningOf(selfWait, this.acquire(alone(this), meant, BARE, leaseHolder, calledAt))
   }
 
   /** @internal */
@@ -238,8 +237,8 @@ export class HoldfastLock extends ContendedLock {
     return stillHeld === undefined ? lease.whyEnded() : lostBefore(lease.whyEnded(), stillHeld)
   }
 
-  #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
-    return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
+  #acquireInFrame(owner: Owner, meant: Acquisition, how: InnerOptions): Promise<Lease | null> {
+    return warningOf(selfWaitOf(this), this.acquire(owner, meant, how))
   }
 }
 

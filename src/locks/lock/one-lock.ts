@@ -5,10 +5,10 @@ import type { Acquisition } from '../../options/acquisition.ts'
 import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/facts.ts'
-import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
+import type { AcquireRequest, AcquireSender } from '../../waiting/waiter.ts'
 
 /** The internal options of one acquisition, in addition to the options of the caller. */
-export interface Manner {
+export interface InnerOptions {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
    * then does not release the lease.
@@ -20,12 +20,12 @@ export interface Manner {
    * True if the attempt does not wait for the lock, even if `waitMs` is not 0. The attempt repeats its request only
    * after failures and split votes.
    */
-  readonly asksOnce?: boolean
+  readonly isSingleAttempt?: boolean
   /**
    * Sends the request together with the requests of the other locks of a multi-lock. Undefined if
    * the request is sent alone.
    */
-  readonly together?: Asker | undefined
+  readonly together?: AcquireSender | undefined
   /**
    * True if `maxHoldMs` counts only from the moment when a multi-lock holds all its locks. Until
    * then, `maxHoldMs` limits only the length of the lease.
@@ -51,7 +51,7 @@ export interface OneLock {
   readonly number: number
   /** How long the client keeps the lock after a release, in milliseconds; 0 means not at all. */
   readonly keepMs: number
-  acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
+  acquire(owner: Owner, meant: Acquisition, how: InnerOptions): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
   /** @param failed words for the error of an outage, such as `not inspected` */
   peek(failed: string): Promise<HolderFacts>
@@ -74,17 +74,24 @@ export function nextNumber(): number {
  * Makes the request for one acquisition by a lock object.
  *
  * @param leaseHolder stores the lease for `unlock()`
- * @param askedAt when the call began, in milliseconds on the monotonic clock. Infinity if other
+ * @param calledAt when the call began, in milliseconds on the monotonic clock. Infinity if other
  * calls may use this owner
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind' | 'keepMs'> &
-    NonNullable<Pick<AcquireRequest, 'askedBy'>['askedBy']>,
+    NonNullable<Pick<AcquireRequest, 'caller'>['caller']>,
   owner: Owner,
   { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-  { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
+  {
+    scoped,
+    known = false,
+    isSingleAttempt = false,
+    together,
+    limitedLater,
+    calledFrom,
+  }: InnerOptions,
   leaseHolder: LeaseHolder,
-  askedAt: number,
+  calledAt: number,
 ): AcquireRequest {
   return {
     owner,
@@ -96,12 +103,12 @@ export function requestOf(
     waitMs,
     signal,
     known,
-    asksOnce,
+    isSingleAttempt,
     together,
     leaseHolder,
     scoped,
-    askedAt,
+    calledAt,
     calledFrom,
-    askedBy: lock,
+    caller: lock,
   }
 }

@@ -56,7 +56,7 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
-  const holder = own?.id.wireOwner ?? sight?.holder ?? null
+  const holder = own?.id.ownerId ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
   // An older state is also current if this client receives the message of each release. The client
   // also checks the lock when the lease ends.

@@ -4,7 +4,7 @@ import { within } from '../../kit/within.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import { silentError } from '../../waiting/no-answer.ts'
-import type { Manner, OneLock } from '../lock/one-lock.ts'
+import type { InnerOptions, OneLock } from '../lock/one-lock.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import type { WantedLock } from './joint-request.ts'
@@ -29,7 +29,7 @@ export class AllOrNone {
   readonly #meant: Acquisition
   readonly #endsAt: number
   /** How each lock is acquired. The time of `maxHoldMs` starts when all locks are held. */
-  readonly #manner: Manner
+  readonly #inner: InnerOptions
   readonly #taken = new Map<WantedLock, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
@@ -51,7 +51,7 @@ export class AllOrNone {
     this.#endsAt = endsAt
     this.#clock = clock
     this.#reach = new HoldingTime(clock)
-    this.#manner = { scoped: true, limitedLater: true, calledFrom }
+    this.#inner = { scoped: true, limitedLater: true, calledFrom }
   }
 
   /**
@@ -139,7 +139,7 @@ export class AllOrNone {
         const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
-          const how = { ...this.#manner, known: this.#known, asksOnce: true, together }
+          const how = { ...this.#inner, known: this.#known, isSingleAttempt: true, together }
           lease = await lock.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           joint.done(n, lease !== null)
@@ -164,7 +164,7 @@ export class AllOrNone {
     const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
-      { ...this.#manner, known: true },
+      { ...this.#inner, known: true },
     )
     const keeping = this.#holdWhile(waiting, busy)
     try {

@@ -4,7 +4,7 @@ import type { CallFailure } from '../../servers/call-failure.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
-import type { Asker } from '../../waiting/waiter.ts'
+import type { AcquireSender } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
 export interface WantedLock {
@@ -45,7 +45,7 @@ export class JointRequest {
   }
 
   /** Returns the object through which the lock with index `n` sends its request. */
-  as(n: number): Asker {
+  as(n: number): AcquireSender {
     return {
       acquire: (attempt, reply) => {
         this.#asking.set(n, { attempt, reply })

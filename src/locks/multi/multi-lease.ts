@@ -55,11 +55,11 @@ export class HeldMultiLease extends BaseLease {
   /**
    * @param taken each lock with its lease
    * @param scoped true if code of Holdfast releases the lease, so that `unlock()` does not
-   * @param askedAt when the call began, in milliseconds on the monotonic clock
+   * @param calledAt when the call began, in milliseconds on the monotonic clock
    * @internal
    */
-  constructor(name: string, taken: readonly TakenLock[], scoped: boolean, askedAt: number) {
-    super(scoped, askedAt)
+  constructor(name: string, taken: readonly TakenLock[], scoped: boolean, calledAt: number) {
+    super(scoped, calledAt)
     this.name = name
     this.leases = taken.map(({ lease }) => lease)
     this.#locks = taken.map(({ lock }) => lock)

@@ -200,8 +200,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     scoped: boolean,
   ): Promise<HeldMultiLease | null> {
     const { clock } = this.registry
-    const askedAt = clock.monotonic()
-    const endsAt = askedAt + meant.waitMs
+    const calledAt = clock.monotonic()
+    const endsAt = calledAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
     const selfWait = first(all, ({ lock, owner }) =>
@@ -224,7 +224,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       const lease = taken.get(one)
       return lease === undefined ? [] : [{ lock: one.lock, lease }]
     })
-    const lease = new HeldMultiLease(this.name, each, scoped, askedAt)
+    const lease = new HeldMultiLease(this.name, each, scoped, calledAt)
     const kept = this.registry.multiLeases.add(leaseHolder, this.#key, lease)
     if (!scoped) kept.sweepLater()
     return lease

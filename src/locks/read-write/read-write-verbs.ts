@@ -149,7 +149,7 @@ export class ReadWriteVerbs {
           reply.answered(answer)
           return
         }
-        const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
+        const hold = this.#holds.all.find(({ id }) => id.ownerId === beside)
         hold?.loseGone()
         // If the client has no such hold, the hold was released during the request. The answer is
         // then a refusal.

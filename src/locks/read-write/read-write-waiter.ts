@@ -22,7 +22,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     const { lock, request } = this
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
-    const before = this.asksOnce && beside === undefined ? this.#before : undefined
+    const before = this.isSingleAttempt && beside === undefined ? this.#before : undefined
     // The waiter gives up only if a holder is known. Without a known holder, the server may be
     // silent, and null would hide the outage.
     if (before !== undefined && (before.sight !== undefined || lock.excludes(before.request))) {
@@ -88,7 +88,7 @@ export class ReadWriteWaiter extends RacingWaiter {
 export class UpgradableWaiter extends ReadWriteWaiter {
   override newLease(hold: Hold): { readonly handle: Lease } {
     const { lock, request, calledFrom } = this
-    const lease = new HeldUpgradableLease(lock, hold, request, request.askedBy as Upgrader)
+    const lease = new HeldUpgradableLease(lock, hold, request, request.caller as Upgrader)
     return newLease(lock, hold, request, calledFrom, lease)
   }
 }

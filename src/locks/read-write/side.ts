@@ -16,7 +16,7 @@ import type {
 } from '../../servers/read-write-server.ts'
 import type { FreeCheck } from '../../waiting/free-watchers.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
-import type { Manner } from '../lock/one-lock.ts'
+import type { InnerOptions } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
@@ -66,12 +66,12 @@ export class Side extends HoldfastLock {
   override acquire(
     owner: Owner,
     meant: Acquisition,
-    manner: Manner,
+    how: InnerOptions,
     leaseHolder?: LeaseHolder,
-    askedAt?: number,
+    calledAt?: number,
   ): Promise<Lease | null> {
     this.#refuseReader(owner)
-    return super.acquire(owner, meant, manner, leaseHolder, askedAt)
+    return super.acquire(owner, meant, how, leaseHolder, calledAt)
   }
 
   override async holdCountOf(wanted: string | undefined): Promise<number> {

@@ -13,7 +13,7 @@ import type { AcquireRequest } from '../../waiting/waiter.ts'
  *
  * @internal
  */
-export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
+export interface Upgrader extends NonNullable<AcquireRequest['caller']> {
   upgrade(hold: Hold, options: LockOptions | undefined, signal: AbortSignal): Promise<Lease>
   tryUpgrade(
     hold: Hold,

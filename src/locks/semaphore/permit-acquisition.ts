@@ -38,11 +38,11 @@ export function startAcquisition(
     owner,
     kind,
     known: false,
-    asksOnce: false,
+    isSingleAttempt: false,
     keepMs: 0,
     together: undefined,
     leaseHolder: owner,
-    askedAt: Infinity,
+    calledAt: Infinity,
   })
   return { lock, acquiring }
 }

@@ -66,7 +66,7 @@ export class PermitRequests {
   async delete(): Promise<boolean> {
     // Before the answer arrives, another call may acquire permits of a new semaphore. So only holds
     // from before the deletion are lost.
-    const owners = new Set(this.#local?.holds.all.map(({ id }) => id.wireOwner))
+    const owners = new Set(this.#local?.holds.all.map(({ id }) => id.ownerId))
     const deleted = await this.change('delete', 0)
     this.#lose((owner) => owners.has(owner), 'delete() of the semaphore took its permits away')
     return deleted === 1
@@ -98,7 +98,7 @@ export class PermitRequests {
   #lose(isMeant: (owner: string) => boolean, how: string): void {
     const lock = this.#local
     if (lock === undefined) return
-    for (const hold of lock.holds.all) if (isMeant(hold.id.wireOwner)) hold.lose('forced', how)
+    for (const hold of lock.holds.all) if (isMeant(hold.id.ownerId)) hold.lose('forced', how)
     lock.checkAgain()
   }
 

@@ -13,7 +13,7 @@ import { PermitSights, type Watching } from './permit-sights.ts'
 interface PermitCall {
   readonly request: { readonly kind: HoldKind }
   readonly waitedMs: number
-  askWith?(asker: Pick<KindVerbs, 'acquire'>, callMs: number): void
+  sendWith?(sender: Pick<KindVerbs, 'acquire'>, callMs: number): void
 }
 
 interface WaitedSemaphore {
@@ -124,7 +124,7 @@ export class PermitVerbs {
     const acquire = (attempt: Attempt, reply: Reply<AcquireAnswer>) => {
       sent = this.#send(first, attempt, this.#wanted, reply, send, true)
     }
-    first.askWith?.({ acquire }, callMs)
+    first.sendWith?.({ acquire }, callMs)
     return sent
   }
 

@@ -59,8 +59,8 @@ export class Quorum implements LockServer {
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
-    return this.#renew(leases, leaseMs, callMs, ({ rawName, wireOwner }) =>
-      abandonOnAll(this.masters, lockKeys(rawName), wireOwner),
+    return this.#renew(leases, leaseMs, callMs, ({ rawName, ownerId }) =>
+      abandonOnAll(this.masters, lockKeys(rawName), ownerId),
     )
   }
 

@@ -74,7 +74,7 @@ function restore(
     }
     // The hold has ended meanwhile. If its release came before the restore, the master has the hold
     // again. So the client releases it again.
-    master.abandon(lockKeys(lease.rawName), lease.wireOwner)
+    master.abandon(lockKeys(lease.rawName), lease.ownerId)
   }
   const failed = (failure: CallFailure) => {
     if (isWorthChecking(master, failure)) missing()

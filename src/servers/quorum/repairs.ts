@@ -59,12 +59,12 @@ export class Repairs {
   add(lease: LeaseToRenew): void {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()
-    const known = this.#gaps.get(lease.wireOwner)
+    const known = this.#gaps.get(lease.ownerId)
     if (known !== undefined && !known.checkedAt) return
     const gap = known ?? { lease, pauseMs: PAUSE_MS.first, dueAt: 0, checkedAt: false }
     gap.checkedAt = false
     gap.dueAt = now + gap.pauseMs
-    this.#gaps.set(lease.wireOwner, gap)
+    this.#gaps.set(lease.ownerId, gap)
     this.#arm(gap.dueAt)
   }
 

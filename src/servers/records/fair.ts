@@ -117,14 +117,12 @@ export function beatOnce(
   const { clientId } = process
   const lock = record.part(LOCK_PART)
   const { queue } = lock
-  const wanted = asked.filter(({ wireOwner }) => heldBy(lock, wireOwner) === null)
-  const missing = wanted.filter(({ wireOwner, ticket }) =>
-    addToQueue(queue, wireOwner, Number(ticket)),
-  )
+  const wanted = asked.filter(({ ownerId }) => heldBy(lock, ownerId) === null)
+  const missing = wanted.filter(({ ownerId, ticket }) => addToQueue(queue, ownerId, Number(ticket)))
   if (missing.length > 0) {
     queue.endsAt = record.nowMs + 2 * ALIVE_MS
-    for (const { wireOwner, claimMs } of wanted) {
-      if (claimMs < CLAIM_MS) queue.claims[wireOwner] = claimMs
+    for (const { ownerId, claimMs } of wanted) {
+      if (claimMs < CLAIM_MS) queue.claims[ownerId] = claimMs
     }
   }
   if (asked.length > 0) stayAlive(record, process)

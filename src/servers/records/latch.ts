@@ -139,7 +139,7 @@ function openLatch(latch: StoredLatch): void {
 function isOfOtherRound(record: OpenRecord, { request, round }: OnceInRound): boolean {
   const latch = record.part(PART)
   if (round !== undefined) return latch.round !== round
-  return latch.count > 0 && latch.setAt > request.askedAt + record.moment.aheadMs
+  return latch.count > 0 && latch.setAt > request.calledAt + record.moment.aheadMs
 }
 
 const channelOf = (rawName: string) => `latch ${rawName}`

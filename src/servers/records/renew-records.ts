@@ -19,7 +19,7 @@ export function renewRecords(
 ): Promise<RenewedLease[]> {
   const names = leases.map(({ rawName }) => rawName)
   const renewed = changeRecords(store, names, callMs, (recordOf) =>
-    leases.map(({ rawName, wireOwner }) => renew(recordOf(rawName), wireOwner)),
+    leases.map(({ rawName, ownerId }) => renew(recordOf(rawName), ownerId)),
   )
   return renewed.catch((failure: CallFailure) => leases.map(() => failure))
 }

@@ -146,8 +146,8 @@ function grantIn(message: string): FairGrant | undefined {
  * usual time, `claimMs` is ''.
  */
 function wantedAt(lock: LocalPlaces): HeartbeatArgs['places'][number] {
-  return lock.places().map(({ wireOwner, ticket, claimMs }) => ({
-    owner: wireOwner,
+  return lock.places().map(({ ownerId, ticket, claimMs }) => ({
+    owner: ownerId,
     ticket,
     claimMs: claimMs < CLAIM_MS ? claimMs : '',
   }))

@@ -129,7 +129,7 @@ class RedisLatch implements RemoteLatch {
     let [askedUs, sentAt, isAgain] = [0, 0, false]
     const given = () => {
       sentAt = performance.now()
-      askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
+      askedUs = Math.max(askedUs, this.#clock.timeUs(request.calledAt))
       // A request that may have run keeps its deadline. Otherwise a later copy could count again,
       // after the server has forgotten the first result.
       const lastUs = request.mayHaveRun ? this.#untilUs.get(request) : undefined
@@ -147,7 +147,7 @@ class RedisLatch implements RemoteLatch {
         if (performance.now() >= endsAt)
           throw new CallFailure('unsent', 'the request came too late')
       } else {
-        const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
+        const isTooLate = this.#clock.earliestAt(answer.setUs) > request.calledAt
         if (round !== undefined || isTooLate) return answer
         // This answer does not prove that the round began after the call. After a second such
         // answer, the call counts in the present round.

@@ -15,7 +15,7 @@ const OPTIONS = [
     'ttlMs',
     'drainMs',
   ],
-  ...['reason', 'owner', 'label', 'round', 'askedAt', 'keepMs', 'parties'],
+  ...['reason', 'owner', 'label', 'round', 'calledAt', 'keepMs', 'parties'],
 ]
 
 type Call = (client: Holdfast, name: string, args: readonly unknown[]) => unknown

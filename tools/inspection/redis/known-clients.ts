@@ -31,7 +31,7 @@ interface Known {
   readonly waits: ReadonlyMap<string, number>
   /** Since when the client keeps each lock without use, in milliseconds on the local monotonic clock. */
   readonly kept: ReadonlyMap<string, number>
-  readonly askedAt: number
+  readonly calledAt: number
 }
 
 /**
@@ -104,7 +104,7 @@ export class KnownClients {
   async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
-      return known === undefined || performance.now() - known.askedAt > LOOK_AGAIN_MS
+      return known === undefined || performance.now() - known.calledAt > LOOK_AGAIN_MS
     })
     const by = new Map<ServerClient, string[]>()
     for (const client of due) {
@@ -157,7 +157,7 @@ export class KnownClients {
       seenAt: seenAt ?? before?.seenAt ?? null,
       waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
       kept: new Map(keptIn(waits).map(([key, since]) => [key, here(since)])),
-      askedAt: now,
+      calledAt: now,
     })
   }
 }

@@ -131,7 +131,7 @@ export class Master implements Voter {
     timeoutMs: number,
   ): Promise<RenewedLease[]> {
     const nameOf = this.#nameOf ?? ((rawName) => rawName)
-    const here = leases.map(({ rawName, wireOwner }) => ({ rawName: nameOf(rawName), wireOwner }))
+    const here = leases.map(({ rawName, ownerId }) => ({ rawName: nameOf(rawName), ownerId }))
     return this.#requestCounted(() => this.server.renew(here, leaseMs, timeoutMs))
   }
 
@@ -199,7 +199,7 @@ export class Master implements Voter {
   async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
     const here = this.#here(lockKeys(lease.rawName))
     const { isThere } = await promised<RestoreAnswer>((reply) => {
-      const tracked = this.#attempts.track(lease.wireOwner, timeoutMs, reply)
+      const tracked = this.#attempts.track(lease.ownerId, timeoutMs, reply)
       restoreAt(this.server, here, lease, leaseMs, timeoutMs, tracked)
     })
     return isThere

@@ -130,12 +130,12 @@ export interface RestoreAnswer {
 export function restoreAt(
   { runner }: ScriptServer,
   keys: LockKeys,
-  { wireOwner, holds = 1, token = 0 }: LeaseToRenew,
+  { ownerId, holds = 1, token = 0 }: LeaseToRenew,
   leaseMs: number,
   callMs: number,
   reply: Reply<RestoreAnswer>,
 ): void {
   const names = { ...keys, forced: forcedKey(keys.lock) }
-  const given = { owner: wireOwner, holds, leaseMs, token }
+  const given = { owner: ownerId, holds, leaseMs, token }
   runner.run(restore, names, given, callMs, reply)
 }

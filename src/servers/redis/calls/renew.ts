@@ -89,7 +89,7 @@ export function renewingOwners(
   keysOf: (rawName: string) => readonly string[],
 ): Renewing {
   const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) =>
-    binding.argsOf({ leaseMs, owners: leases.map(({ wireOwner }) => wireOwner) }, terms, names)
+    binding.argsOf({ leaseMs, owners: leases.map(({ ownerId }) => ownerId) }, terms, names)
   return { binding: { ...binding, argsOf }, keysOf }
 }
 

@@ -40,8 +40,8 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
 
   protected renewing(leaseMs: number): Renewing {
     const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) => {
-      const holds = leases.map(({ rawName, wireOwner }) => ({
-        owner: wireOwner,
+      const holds = leases.map(({ rawName, ownerId }) => ({
+        owner: ownerId,
         prefix: readWriteKeys(rawName).prefix,
       }))
       return renew.argsOf({ leaseMs, holds }, terms, names)
