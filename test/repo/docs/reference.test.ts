@@ -381,7 +381,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['a semaphore without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
   ] as const)('the pages have exactly the fields of %s', (_, declaration, introduction, name) => {
     const section = sectionOf(name).find(({ text }) => text === '`inspect`')?.body ?? ''
-    const files = ['answers', 'permit-server', 'barrier-server']
+    const files = ['facts', 'permit-server', 'barrier-server']
     const source = files
       .map((file) => `src/servers/${file}.ts`)
       .map(read)
