@@ -96,6 +96,15 @@ export const connection = [
     name: 'a request that is redirected to another node uses the clock of that node',
   },
   {
+    id: 'cluster-writes-alone',
+    mistake: 'Each request to a node of a cluster needs its own system call.',
+    file: 'src/servers/redis/calls/script-call.ts',
+    search: '      if (isBusy) writeTogether(node)\n',
+    replace: '',
+    test: 'test/servers/cluster-writes.test.ts',
+    name: 'the requests of one turn to one node of a cluster leave in one system call',
+  },
+  {
     id: 'slow-server-left',
     mistake: 'All clients leave a server that does not answer for a while, all at the same time.',
     file: 'src/servers/redis/connection/connection.ts',

@@ -2,7 +2,7 @@ import { type Cluster, Command, type Redis } from 'ioredis'
 import { CallFailure } from '../../call-failure.ts'
 import type { Reply } from '../../reply.ts'
 import { DueCall } from '../connection/due-calls.ts'
-import { type OnWrite, watchWrites } from '../connection/node-writes.ts'
+import { type OnWrite, watchWrites, writeTogether } from '../connection/node-writes.ts'
 import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
 import type { Args, Binding, GivenSource, Script } from '../scripts/script.ts'
@@ -23,6 +23,8 @@ export interface SentCall extends DueCall {
 
 /** The parts of the script runner that a call uses. */
 interface CallSender {
+  /** True if a request is in flight. */
+  readonly isBusy: boolean
   sendAlone(call: SentCall): void
   /**
    * Asks the server which object already has the refused name. Returns a failure that says so; the
@@ -107,7 +109,10 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
    */
   #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
     const { length } = all
+    const { isBusy } = this.#sender
     const onWrite: OnWrite = (node, command) => {
+      // Locks in several slots cannot share a request, but their requests can share a system call.
+      if (isBusy) writeTogether(node)
       this.#clock = this.#sender.clockOf(node)
       this.#startedAt = performance.now()
       command.args = [...command.args.slice(0, length), ...this.#args().map(String)]

@@ -61,6 +61,11 @@ export class ScriptRunner {
     return this.#connection.runId
   }
 
+  /** True if a request is in flight. */
+  get isBusy(): boolean {
+    return this.#connection.isBusy
+  }
+
   get clustered(): boolean {
     return this.#connection.clustered
   }

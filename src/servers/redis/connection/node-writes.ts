@@ -47,3 +47,23 @@ export function reportWrites(node: Redis): void {
     return send.call(node, command, stream)
   }
 }
+
+/** The members of a node's socket that `writeTogether` uses. */
+interface CorkedSocket {
+  cork(): void
+  uncork(): void
+}
+
+const corked = new WeakSet<CorkedSocket>()
+
+/** Sends all commands that this turn of the event loop writes to the node in one system call, at the end of the turn. */
+export function writeTogether(node: Redis): void {
+  const { stream } = node as unknown as { stream?: CorkedSocket }
+  if (stream === undefined || corked.has(stream)) return
+  corked.add(stream)
+  stream.cork()
+  process.nextTick(() => {
+    corked.delete(stream)
+    stream.uncork()
+  })
+}
