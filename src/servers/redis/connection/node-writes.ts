@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { Redis } from 'ioredis'
 
 /** A command of ioredis before it is written. */
@@ -48,17 +49,12 @@ export function reportWrites(node: Redis): void {
   }
 }
 
-/** The members of a node's socket that `writeTogether` uses. */
-interface CorkedSocket {
-  cork(): void
-  uncork(): void
-}
-
-const corked = new WeakSet<CorkedSocket>()
+/** The sockets that send their data at the end of this turn of the event loop. */
+const corked = new WeakSet<Writable>()
 
 /** Sends all commands that this turn of the event loop writes to the node in one system call, at the end of the turn. */
 export function writeTogether(node: Redis): void {
-  const { stream } = node as unknown as { stream?: CorkedSocket }
+  const { stream } = node as unknown as { stream?: Writable }
   if (stream === undefined || corked.has(stream)) return
   corked.add(stream)
   stream.cork()
