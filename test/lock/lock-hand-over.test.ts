@@ -1,4 +1,5 @@
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, SHA, within } from '../support/fault-rig.ts'
 
@@ -45,7 +46,7 @@ test('the waiters of one client get the lock one after another, without a script
   const before = scriptsSent()
   const leases = await serve(client, client.getLock('it'), 20)
   // There are 4 scripts on an idle machine. On a busy machine, the turn of a client is over after fewer waiters.
-  expect(scriptsSent() - before).toBeLessThan(leases.length)
+  expect(scriptsSent() - before).toBeLessThanOrEqual(Math.min(atLoad(10), leases.length - 1))
   const tokens = leases.map(({ token }) => token)
   expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
   const next = granted(await rig.witness().getLock('it').tryLock())
