@@ -261,7 +261,7 @@ export const permits = [
     id: 'others-asked-about-again',
     mistake: 'A waiting call asks once a second for the identity of each holder.',
     file: 'src/local/clients.ts',
-    search: '    this.#calledAt.set(client, this.#clock.monotonic())\n',
+    search: '    this.#requestedAt.set(client, this.#clock.monotonic())\n',
     replace: '',
     test: WHO,
     name: 'a client that reports nothing about itself is asked about once',

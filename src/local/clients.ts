@@ -38,7 +38,7 @@ export class Clients {
    * For each client id, the time of the last background request about this client, on the monotonic
    * clock.
    */
-  readonly #calledAt = new Map<string, number>()
+  readonly #requestedAt = new Map<string, number>()
   #asking = 0
   #isRefused = false
 
@@ -82,8 +82,8 @@ export class Clients {
   /** True if {@link learn} would send a request about the client of this owner. */
   mayLearn(owner: string): boolean {
     if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
-    const calledAt = this.#calledAt.get(clientOf(owner)) ?? -Infinity
-    return this.find(owner) === null && this.#clock.monotonic() - calledAt >= ASK_AGAIN_MS
+    const requestedAt = this.#requestedAt.get(clientOf(owner)) ?? -Infinity
+    return this.find(owner) === null && this.#clock.monotonic() - requestedAt >= ASK_AGAIN_MS
   }
 
   /**
@@ -93,9 +93,9 @@ export class Clients {
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
     const client = clientOf(owner)
-    this.#calledAt.delete(client)
-    this.#calledAt.set(client, this.#clock.monotonic())
-    dropOldest(this.#calledAt)
+    this.#requestedAt.delete(client)
+    this.#requestedAt.set(client, this.#clock.monotonic())
+    dropOldest(this.#requestedAt)
     return this.#fetchQuietly(owner)
   }
 

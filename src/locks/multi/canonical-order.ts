@@ -28,11 +28,11 @@ export async function inCanonicalOrder<T extends OfLock>(
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
         // The client usually ignores a failure here, because the later request for the lock reports
         // the failure.
-        const calledAt = clock.monotonic()
+        const requestedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)
         if (id !== undefined) return
-        const silentMs = clock.monotonic() - calledAt
+        const silentMs = clock.monotonic() - requestedAt
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
           const [one] = all.filter(({ lock: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`

@@ -70,7 +70,7 @@ export class AttemptRequest<A extends { readonly kind: string }> implements Repl
   readonly #attempts: OwnerAttempts
   readonly #callMs: number
   readonly #reply: Reply<A>
-  readonly #calledAt = performance.now()
+  readonly #requestedAt = performance.now()
   readonly #wasUp: boolean
   readonly #lateMs: number
   #isSent = false
@@ -111,9 +111,9 @@ export class AttemptRequest<A extends { readonly kind: string }> implements Repl
   failed(failure: CallFailure): void {
     const isUnknown = failure.kind === 'unknown'
     if (isUnknown) {
-      // A server without a connection gets the request later than `#calledAt`. `lateAtMostMs` may
+      // A server without a connection gets the request later than `#requestedAt`. `lateAtMostMs` may
       // have grown since the request was made.
-      const latestMs = this.#wasUp ? this.#calledAt : performance.now()
+      const latestMs = this.#wasUp ? this.#requestedAt : performance.now()
       const untilMs =
         latestMs + this.#callMs + Math.max(this.#lateMs, this.#host.server.lateAtMostMs)
       this.#attempts.doubtUntilMs = Math.max(this.#attempts.doubtUntilMs, untilMs)
