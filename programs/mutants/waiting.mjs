@@ -16,8 +16,8 @@ export const waiting = [
     mistake:
       'A waiter does not look again after the subscription, so it misses an earlier release.',
     file: 'src/servers/redis/connection/channel-set.ts',
-    search: '      for (const { onWake } of [...channel.listeners]) onWake()\n',
-    replace: '',
+    search: '      channel.confirmed = true\n      wakeListeners(channel)\n',
+    replace: '      channel.confirmed = true\n',
     test: 'test/servers/wire.test.ts',
     name: 'a release between the last check and the subscription wakes the waiter',
   },

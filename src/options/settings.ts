@@ -20,7 +20,7 @@ import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
 import { assertKnown, or, shape } from './shape.ts'
-import { type ThreadSettings, threadOf } from './thread-options.ts'
+import { type ThreadSettings, threadOf } from './watchdog-thread.ts'
 
 /** The checked options of a client. An option that the user did not give has its default. */
 export interface Settings extends ThreadSettings {

@@ -22,11 +22,11 @@ export interface Sight {
  * @param last the state before this answer
  */
 export function sightOf(
-  seen: LastHolder & { readonly holder: string },
+  holder: string,
+  { ageMs = null, ttlMs = Infinity, length }: LastHolder,
   at: Moment,
   last: Sight | undefined,
 ): Sight {
-  const { holder, ageMs = null, ttlMs = Infinity, length } = seen
   // An answer may lack the age, the expiry or the queue length. Then the earlier value for the same holder stays.
   const before = last?.holder === holder ? last : undefined
   return {

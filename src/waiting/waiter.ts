@@ -180,7 +180,7 @@ export abstract class Waiter extends Linked<Waiter> {
     this.isForAnother = seen.isOther === true
     const { holder } = seen
     if (!holder) return
-    this.sight = sightOf({ ...seen, holder }, this.retryBudget.clock.now(), this.sight)
+    this.sight = sightOf(holder, seen, this.retryBudget.clock.now(), this.sight)
     this.observation.heldBy(holder)
     if (!this.isSingleAttempt) this.request.caller?.waitsFor(holder)
   }

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 
 /** The leaves, which every room of src/ may import. Among themselves they may too. */
 export const leaves = [
-  ...['diagnostics', 'errors', 'events', 'lock-observer', 'options', 'why-not-acquired'],
+  'diagnostics',
+  'errors',
+  'events',
+  'lock-observer',
+  'options',
+  'why-not-acquired',
 ]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']

@@ -17,7 +17,15 @@ const PROCESSES = 3
 /** How often each process has to have been let in by each kind before the next one is replaced. */
 const SHARE = 3
 const EXCLUSIVE = [
-  ...['plain', 'fair', 'multi', 'kept', 'write', 'upgradable', 'election', 'quorum', 'redlock'],
+  'plain',
+  'fair',
+  'multi',
+  'kept',
+  'write',
+  'upgradable',
+  'election',
+  'quorum',
+  'redlock',
 ]
 const KINDS = [...EXCLUSIVE, 'read', 'slots', 'quota', 'latch']
 const PERMITS = 2

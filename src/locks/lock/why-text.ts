@@ -45,10 +45,14 @@ export function sentenceOf(facts: WhyFacts, agoMs: number, nearness: Nearness): 
   if (agoMs > PAST_MS) {
     return `${lock} was held by ${who}${age} when it was last seen, ${printedMs(agoMs)} ago.${queueOf(facts)}`
   }
-  const cure = nearness === 'here' ? REENTER : mayBeKept(holder) ? MAY_BE_KEPT : ''
+  const cure = nearness === 'here' ? REENTER : keptOf(holder)
   // If the age of the hold is unknown, the comma after the owner is removed.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
   return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
+}
+
+function keptOf(holder: string): string {
+  return mayBeKept(holder) ? MAY_BE_KEPT : ''
 }
 
 function whoIs(holder: string, process: ClientInfo | null, nearness: Nearness): string {

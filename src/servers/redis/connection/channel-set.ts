@@ -35,7 +35,8 @@ export class ChannelSet {
   }
 
   wake(name: string, message?: string): void {
-    for (const { onWake } of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
+    const channel = this.get(name)
+    if (channel !== undefined) wakeListeners(channel, message)
   }
 
   wakeAll(): void {
@@ -46,7 +47,7 @@ export class ChannelSet {
   confirmed(channels: readonly Channel[]): void {
     for (const channel of channels) {
       channel.confirmed = true
-      for (const { onWake } of [...channel.listeners]) onWake()
+      wakeListeners(channel)
     }
   }
 
@@ -55,10 +56,14 @@ export class ChannelSet {
    * count as unconfirmed.
    */
   missed(which: (channel: Channel) => boolean): void {
-    for (const [name, channel] of this.#channels) {
+    for (const channel of this.#channels.values()) {
       if (!which(channel)) continue
       channel.confirmed = false
-      this.wake(name)
+      wakeListeners(channel)
     }
   }
+}
+
+function wakeListeners({ listeners }: Channel, message?: string): void {
+  for (const { onWake } of [...listeners]) onWake(message)
 }
