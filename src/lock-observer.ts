@@ -4,7 +4,7 @@ export interface ObservedRequest {
   readonly kind: { readonly name: KindName }
   readonly leaseMs: number
   readonly waitMs: number
-  readonly isSingleAttempt: boolean
+  readonly isSingleAttempt?: boolean
 }
 
 export interface ObservedHold {

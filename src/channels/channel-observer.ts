@@ -14,7 +14,6 @@ import {
 } from '../diagnostics.ts'
 import { LeaseLostError } from '../errors.ts'
 import type { Clock } from '../kit/clock.ts'
-import { NO_LEASE_MS } from '../lease/validity.ts'
 import {
   type AcquisitionObservation,
   type HoldObservation,
@@ -52,7 +51,7 @@ export class ChannelObserver implements LockObserver {
     const { leaseMs, waitMs, isSingleAttempt } = request
     const fact = this.#factOf<AcquireFact>(lockName, request)
     fact.waitMs = isSingleAttempt ? 0 : waitMs
-    fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
+    fact.leaseMs = leaseMs
     return new PublishedAcquisition(fact)
   }
 

@@ -1,19 +1,14 @@
 /**
- * The lease of a grant that never expires, in milliseconds. The grant is valid even if its answer
- * arrives late. The number is finite, because `validityMs` cannot compute with Infinity.
- */
-export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
-
-/**
  * Returns how long a holder may rely on a lease, in milliseconds from the moment *before* its
  * request was sent. The function subtracts the drift of clocks: 1 % and 2 ms, as usual for
  * Redlock. The function also subtracts a margin, so that the holder can stop its work before the
  * server grants the lock to another owner.
  *
- * @param leaseMs the lease that the server granted, in milliseconds
- * @returns milliseconds; 0 or less if the lease is too short
+ * @param leaseMs the lease that the server granted, in milliseconds; Infinity for no end
+ * @returns milliseconds; 0 or less if the lease is too short, Infinity if it has no end
  */
 export function validityMs(leaseMs: number): number {
+  if (leaseMs === Infinity) return Infinity
   const driftMs = leaseMs * 0.01 + 2
   const marginMs = Math.min(leaseMs * 0.05, 100)
   return leaseMs - driftMs - marginMs

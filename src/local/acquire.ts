@@ -1,7 +1,7 @@
 import { unavailableError } from '../errors.ts'
-import type { Lease } from '../lease/lease.ts'
 import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { keepMsOf } from './kept.ts'
 import { KeptLock } from './kept-lock.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -10,17 +10,17 @@ import { reenter } from './reenter.ts'
 const NOT_STARTED = 'the watchdog thread had not been started yet'
 
 /**
- * Returns the lease, or null if the waiter did not acquire the lock within `waitMs`. Rejects if the
+ * Returns the lease or the permits, or null if the waiter did not acquire them within `waitMs`. Rejects if the
  * waiter fails or the call is aborted.
  *
  * @param observed the observation of this call if it has started; otherwise undefined
  */
-export function acquire(
+export function acquire<Result, Request extends AcquireRequest>(
   lock: LocalLock,
-  kind: LockKind,
-  request: AcquireRequest,
+  kind: LockKind<Result, Request>,
+  request: Request,
   observed?: AcquisitionObservation,
-): Promise<Lease | null> {
+): Promise<Result | null> {
   // Without an observer, the call creates no closure and adds no functions to the stack.
   const observation = observed ?? lock.services.observer.acquiring(lock.name, request)
   if (observed === undefined && observation !== UNOBSERVED) {
@@ -30,7 +30,7 @@ export function acquire(
   waiter.observation = observation
   lock.waiters.enter(waiter)
   if (observed !== undefined && isOver(lock, waiter)) return waiter.promise
-  const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
+  const ready = request.lease?.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) start(lock, waiter)
   else void startWhenReady(ready, lock, waiter)
   return waiter.promise
@@ -79,10 +79,10 @@ async function startWhenReady(
 }
 
 function start(lock: LocalLock, waiter: Waiter): void {
-  const { owner, kind, keepMs } = waiter.request
+  const { owner, kind } = waiter.request
   const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)
-  else if (lock.kept === undefined && keepMs === 0) waiter.start()
+  else if (lock.kept === undefined && keepMsOf(waiter.request) === 0) waiter.start()
   else startWithKept(lock, waiter)
 }
 
@@ -90,7 +90,7 @@ function start(lock: LocalLock, waiter: Waiter): void {
 function startWithKept(lock: LocalLock, waiter: Waiter): void {
   lock.kept ??= new KeptLock(lock)
   const kept = lock.kept
-  if (waiter.request.keepMs > 0) lock.services.revocations.startListening()
+  if (keepMsOf(waiter.request) > 0) lock.services.revocations.startListening()
   const hold = kept.passTo(waiter)
   if (hold !== undefined) waiter.accept(hold, 'kept')
   else if (kept.owner === undefined) waiter.start()

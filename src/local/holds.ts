@@ -155,12 +155,12 @@ export class Holds extends HoldSet {
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */
-  watch(hold: Hold, request: AcquireRequest, sentAt = hold.beganAt): void {
-    if (!request.watched || !hold.live) return
-    if (hold.renewMs === 0) hold.limit(request.maxHoldMs, sentAt)
+  watch(hold: Hold, { lease, leaseMs }: AcquireRequest, sentAt = hold.beganAt): void {
+    if (!lease?.watched || !hold.live) return
+    if (hold.renewMs === 0) hold.limit(lease.maxHoldMs, sentAt)
     // An array that grows would reserve memory for 17 numbers in each hold.
-    hold.watched = [...hold.watched, request.leaseMs]
-    this.#renewTo(hold, Math.max(hold.renewMs, request.leaseMs))
+    hold.watched = [...hold.watched, leaseMs]
+    this.#renewTo(hold, Math.max(hold.renewMs, leaseMs))
   }
 
   /**

@@ -7,7 +7,7 @@ import { type KeepObservation, UNOBSERVED } from '../lock-observer.ts'
 import { mayBeKept } from '../servers/owner-id.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
-import type { Kept, StaysAway } from './kept.ts'
+import { type Kept, keepMsOf, type StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
 import { holdAfter } from './passed-on.ts'
 import { FreeRequest } from './release-request.ts'
@@ -63,14 +63,15 @@ export class KeptLock implements Kept {
     return kept && this.#lock.services.clock.monotonic() - kept.beganAt
   }
 
-  reserveFor({ keepMs }: AcquireRequest): number | undefined {
-    return keepMs > 0 ? this.#reserve : undefined
+  reserveFor(request: AcquireRequest): number | undefined {
+    return keepMsOf(request) > 0 ? this.#reserve : undefined
   }
 
-  acquired({ id, beganAt }: Hold, { keepMs, watched }: AcquireRequest): void {
+  acquired({ id, beganAt }: Hold, request: AcquireRequest): void {
     if (this.#ownerId !== id.ownerId) this.#grantedAt = beganAt
     this.#ownerId = id.ownerId
-    this.#keepMs = watched && mayBeKept(id.ownerId) ? keepMs : 0
+    const isRenewed = request.lease?.watched === true
+    this.#keepMs = isRenewed && mayBeKept(id.ownerId) ? keepMsOf(request) : 0
   }
 
   keepAfter(hold: Hold): boolean {
@@ -234,6 +235,6 @@ function isFresh({ proof, leaseMs }: Hold, now: Moment): boolean {
 }
 
 function isFor({ kind, leaseMs }: Hold, request: AcquireRequest): boolean {
-  const { kind: wantedKind, leaseMs: wantedMs, watched, together } = request
-  return wantedKind === kind && wantedMs === leaseMs && watched && together === undefined
+  const isSame = request.kind === kind && request.leaseMs === leaseMs
+  return isSame && request.lease?.watched === true && request.together === undefined
 }

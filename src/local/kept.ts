@@ -1,6 +1,11 @@
 import type { Hold } from '../lease/hold.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 
+/** Returns how long the client keeps the lock after this acquisition, in milliseconds; 0 for not at all. */
+export function keepMsOf({ lease }: AcquireRequest): number {
+  return lease === undefined ? 0 : lease.keepMs
+}
+
 /**
  * Says if the waiters of a client pause after a release, so that other clients can ask first. `never`: no pause.
  * `always`: a pause. `forOthers`: a pause if another client listens. `briefly`: a pause of some milliseconds.

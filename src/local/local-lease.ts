@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
-import { HeldLease } from '../lease/lease.ts'
+import { HeldLease, type Lease } from '../lease/lease.ts'
 import { limitOf } from '../lease/loss.ts'
 import { leaseMs as checkedLeaseMs } from '../options/input.ts'
-import type { AcquireRequest } from '../waiting/waiter.ts'
+import type { LeaseRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
@@ -15,10 +15,10 @@ export class LocalLease extends HeldLease {
   readonly #renewMs: number
 
   /** @internal */
-  constructor(lock: LocalLock, hold: Hold, request: AcquireRequest) {
-    super(hold, request.scoped, request.calledAt)
+  constructor(lock: LocalLock, hold: Hold, { lease: use, leaseMs }: LeaseRequest) {
+    super(hold, use.scoped, use.calledAt)
     this.#lock = lock
-    this.#renewMs = request.watched ? request.leaseMs : 0
+    this.#renewMs = use.watched ? leaseMs : 0
   }
 
   /** @internal */
@@ -56,8 +56,8 @@ export class LocalLease extends HeldLease {
 }
 
 /**
- * Creates the lease of a granted request. `request.leaseHolder` stores the lease, so that `unlock()`
- * finds it.
+ * Creates the lease of a granted request. The `leaseHolder` of the request stores the lease, so that
+ * `unlock()` finds it.
  *
  * @param calledFrom the stack trace of the call; undefined if no warning needs the stack trace
  * @param lease the lease; by default a new `LocalLease`
@@ -66,11 +66,12 @@ export class LocalLease extends HeldLease {
 export function newLease(
   lock: LocalLock,
   hold: Hold,
-  request: AcquireRequest,
+  request: LeaseRequest,
   calledFrom?: Error,
   lease: HeldLease = new LocalLease(lock, hold, request),
-): HeldLease {
-  const kept = leasesOf(lock.services, request.kind).add(request.leaseHolder, lock.rawName, lease)
+): Lease {
+  const { leaseHolder } = request.lease
+  const kept = leasesOf(lock.services, request.kind).add(leaseHolder, lock.rawName, lease)
   const { heldWatch } = lock.services
   if (heldWatch === undefined) hold.keptIn = kept
   else {
@@ -80,5 +81,5 @@ export function newLease(
     const known = new WeakRef(kept)
     hold.keptIn = { sweepLater: () => known.deref()?.sweepLater() }
   }
-  return lease
+  return lease.handle
 }

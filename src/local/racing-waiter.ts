@@ -1,74 +1,21 @@
-import type { AcquirePath } from '../diagnostics.ts'
-import type { Hold } from '../lease/hold.ts'
-import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
-import type { Confirm } from '../servers/durability.ts'
-import { type AcquireRequest, type AcquireSender, Waiter } from '../waiting/waiter.ts'
+import type { AcquireRequest, AcquireSender, LeaseRequest } from '../waiting/waiter.ts'
 import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import { kindOf, renewalOf } from './kind-verbs.ts'
-import { newLease } from './local-lease.ts'
-import type { LocalLock } from './local-lock.ts'
-import { reenter, startOthers } from './reenter.ts'
-import { releaseOne } from './release.ts'
+import { kindOf } from './kind-verbs.ts'
+import { LocalWaiter } from './local-waiter.ts'
+import { reenter } from './reenter.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** A waiter with `isSingleAttempt` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
 
-export abstract class LocalWaiter extends Waiter {
-  readonly lock: LocalLock
-  /** The stack trace of the user's call; undefined if no warning needs the stack trace. */
-  declare calledFrom?: Error
-
-  constructor(lock: LocalLock, request: AcquireRequest) {
-    super(request, lock.newSharedBudget(request), lock)
-    this.lock = lock
-    const { heldWatch } = lock.services
-    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
-  }
-
-  accept(hold: Hold, path?: AcquirePath): void {
-    const { lock, request } = this
-    const { holds, waiters } = lock
-    holds.startHold(hold)
-    lock.handOverBudget.acquired()
-    if (this.settled) {
-      lock.tasks.run(releaseOne(lock, hold, 0))
-      return
-    }
-    holds.watch(hold, request)
-    lock.kept?.acquired(hold, request)
-    // The waiter settles before the client emits events. So the caller receives the lease even if a listener aborts the
-    // call.
-    this.resolve(hold, path)
-    holds.report(hold, this.waitedMs, this.observation)
-    // A listener may have released the hold.
-    if (!hold.live) return
-    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queuedWaiters?.wake(request.owner)
-    startOthers(lock, hold, this)
-  }
-
-  /** Rejects after an unexpected error, and emits it. Otherwise the caller and `close()` would wait forever. */
-  protected stepFailed(error: unknown): void {
-    this.reject(error)
-    this.lock.taskFailed(error as Error)
-    this.lock.tasks.finished()
-  }
-
-  /** Waits until replicas have confirmed a grant; undefined if grants need no confirmation. */
-  get confirm(): Confirm | undefined {
-    return renewalOf(this.request, this.lock.services.server).confirm
-  }
-
-  newLease(hold: Hold): { readonly handle: Lease } {
-    return newLease(this.lock, hold, this.request, this.calledFrom)
-  }
-}
-
 /** Waits in the wait queue of its client. Usually only the first waiter sends requests. */
-export class RacingWaiter extends LocalWaiter {
+export abstract class RacingWaiter<
+  Result,
+  Request extends AcquireRequest = LeaseRequest,
+> extends LocalWaiter<Result, Request> {
   #splits = 0
   /** When the last refusal arrived, on the monotonic clock; -Infinity before the first refusal. */
   protected refusedAt = -Infinity

@@ -9,6 +9,7 @@ import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
+import { keepMsOf } from './kept.ts'
 import { kindOf } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
@@ -47,9 +48,10 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
  */
 export function ownerIdOf(waiter: Waiter): string {
   if (waiter.ownerId === undefined) {
-    const { owner, keepMs } = waiter.request
-    const id = keepMs > 0 ? owner.newKeepingId() : owner.newOwnerId()
-    waiter.ownerId = kindOf(waiter.request).ownerId?.(id) ?? id
+    const { request } = waiter
+    const { owner } = request
+    const id = keepMsOf(request) > 0 ? owner.newKeepingId() : owner.newOwnerId()
+    waiter.ownerId = kindOf(request).ownerId?.(id) ?? id
   }
   return waiter.ownerId
 }

@@ -75,7 +75,7 @@ export class RetryBudget {
    *
    * @param known true if an answer has shown the state. Then only a failure or a long silence is an outage
    */
-  isOutage(known: boolean): boolean {
+  isOutage(known: boolean | undefined): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2

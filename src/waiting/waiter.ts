@@ -5,7 +5,6 @@ import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
-import type { Lease } from '../lease/lease.ts'
 import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
 import type { LeaseHolder } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -16,36 +15,26 @@ import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { type Sight, sightOf } from './sight.ts'
 
-/** One attempt to acquire a lock, with the options of the caller. */
+/** One attempt to acquire a lock or permits, with the options of the caller. */
 export interface AcquireRequest {
   readonly owner: Owner
-  /** The requested lease in milliseconds, which the watchdog may renew. */
+  /** The requested lease in milliseconds, which the watchdog may renew. Infinity for permits without a lease. */
   readonly leaseMs: number
-  /** True if the watchdog renews the lease; false for a fixed lease. */
-  readonly watched: boolean
-  /** How long the watchdog renews the hold, in milliseconds; Infinity for no limit. */
-  readonly maxHoldMs: number
-  /** How long the client keeps the lock after the release, in milliseconds; 0 means not at all. */
-  readonly keepMs: number
+  /** How the client uses the lease; undefined for permits without a lease. */
+  readonly lease: LeaseUse | undefined
   readonly kind: HoldKind
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
   /** True if an earlier attempt of the same call has found that another owner holds the lock. */
-  readonly known: boolean
+  readonly known?: boolean
   /**
    * True if the waiter gives up after the first refusal, even if `waitMs` is not 0. After split votes it first asks a
    * few times more.
    */
-  readonly isSingleAttempt: boolean
+  readonly isSingleAttempt?: boolean
   /** Sends one request for several locks; undefined if this lock has its own request. */
-  readonly together: AcquireSender | undefined
-  /** Stores the lease, so that `unlock()` finds it. */
-  readonly leaseHolder: LeaseHolder
-  /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
-  readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if other calls may have the same owner. */
-  readonly calledAt: number
+  readonly together?: AcquireSender | undefined
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly caller?: {
@@ -56,6 +45,27 @@ export interface AcquireRequest {
   }
 }
 
+/** An attempt to acquire a lock or permits with a lease. */
+export interface LeaseRequest extends AcquireRequest {
+  readonly lease: LeaseUse
+}
+
+/** How a client uses one lease. */
+export interface LeaseUse {
+  /** True if the watchdog renews the lease; false for a fixed lease. */
+  readonly watched: boolean
+  /** How long the watchdog renews the hold, in milliseconds; Infinity for no limit. */
+  readonly maxHoldMs: number
+  /** How long the client keeps the lock after the release, in milliseconds; 0 means not at all. */
+  readonly keepMs: number
+  /** Stores the lease, so that `unlock()` finds it. */
+  readonly leaseHolder: LeaseHolder
+  /** True if `unlock()` must not release the lease, because other code of Holdfast releases it. */
+  readonly scoped: boolean
+  /** When the call began, on the monotonic clock; Infinity if other calls may have the same owner. */
+  readonly calledAt: number
+}
+
 /** Sends the request for one lock, or one request for several locks. */
 export type AcquireSender = Pick<RemoteLock, 'acquire'>
 
@@ -63,9 +73,10 @@ export type AcquireSender = Pick<RemoteLock, 'acquire'>
  * One acquisition in progress. It settles once, for example by a grant, its wait timeout, an abort or a failure. If a
  * grant arrives later, the client releases the lock.
  */
-export abstract class Waiter extends Linked<Waiter> {
+export abstract class Waiter<Result = unknown> extends Linked<Waiter> {
   readonly request: AcquireRequest
-  readonly promise: Promise<Lease | null>
+  /** Resolves with null if the waiter gives up. */
+  readonly promise: Promise<Result | null>
   readonly retryBudget: RetryBudget
   /** Wakes the waiter when it should send another request, and when it has settled. */
   readonly wakeEvent: WakeEvent
@@ -94,7 +105,7 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Receives each step of this call. */
   observation: AcquisitionObservation = UNOBSERVED
   #settled = false
-  #resolve!: (lease: Lease | null) => void
+  #resolve!: (result: unknown) => void
   #reject!: (reason: unknown) => void
   readonly #startedAt: number
   #deadline: Timer | undefined
@@ -114,11 +125,11 @@ export abstract class Waiter extends Linked<Waiter> {
     this.#startedAt = retryBudget.clock.monotonic()
     this.#settledIn = settledIn
     this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve
+      this.#resolve = resolve as (result: unknown) => void
       this.#reject = reject
     })
-    const { waitMs, signal, leaseHolder } = request
-    leaseHolder.began()
+    const { waitMs, signal } = request
+    request.lease?.leaseHolder.began()
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
@@ -132,8 +143,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Called when the waiter gets the lock. `path` says how the lock was acquired, as in `resolve`. */
   abstract accept(hold: Hold, path?: AcquirePath): void
 
-  /** Makes the lease of a granted hold, with the handle for the caller. */
-  abstract newLease(hold: Hold): { readonly handle: Lease }
+  /** Returns what the caller receives for a granted hold, for example its lease. */
+  abstract resultOf(hold: Hold): Result
 
   /** True if the waiter should send another request after this hint. */
   isMeant(_hint: Hint): boolean {
@@ -146,7 +157,7 @@ export abstract class Waiter extends Linked<Waiter> {
 
   /** True if the waiter gives up when another owner holds the lock. */
   get isSingleAttempt(): boolean {
-    return this.request.waitMs === 0 || this.request.isSingleAttempt
+    return this.request.waitMs === 0 || this.request.isSingleAttempt === true
   }
 
   get waitedMs(): number {
@@ -163,7 +174,7 @@ export abstract class Waiter extends Linked<Waiter> {
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#finish(hold !== null)) return
     if (hold === null) this.request.caller?.gotNothing(this)
-    this.#resolve(hold && this.newLease(hold).handle)
+    this.#resolve(hold && this.resultOf(hold))
     this.observation.resolved(this, hold, path)
   }
 
@@ -188,7 +199,7 @@ export abstract class Waiter extends Linked<Waiter> {
   #finish(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
-    this.request.leaseHolder.callEnded(gotLease)
+    this.request.lease?.leaseHolder.callEnded(gotLease)
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)

@@ -18,7 +18,7 @@ import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import type { Reply } from '../../src/servers/reply.ts'
 import type { Attempt, LoweredHold, Passing } from '../../src/servers/requests.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
-import type { AcquireRequest } from '../../src/waiting/waiter.ts'
+import type { LeaseRequest } from '../../src/waiting/waiter.ts'
 
 type Answer = AcquireAnswer | HandOverAnswer
 
@@ -82,23 +82,22 @@ function answeredByHand() {
 }
 
 const owners = new Owners('c')
-const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
+const request = (waitMs: number, signal?: AbortSignal): LeaseRequest => {
   const owner = owners.next()
   return {
     owner,
     leaseMs: 10_000,
-    watched: false,
-    maxHoldMs: Infinity,
+    lease: {
+      watched: false,
+      maxHoldMs: Infinity,
+      keepMs: 0,
+      leaseHolder: owner,
+      scoped: false,
+      calledAt: Infinity,
+    },
     kind: plainKind,
     waitMs,
     signal,
-    known: false,
-    isSingleAttempt: false,
-    keepMs: 0,
-    together: undefined,
-    leaseHolder: owner,
-    scoped: false,
-    calledAt: Infinity,
   }
 }
 

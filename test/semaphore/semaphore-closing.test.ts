@@ -149,7 +149,7 @@ describe('close()', () => {
       const semaphore = semaphoreOf(client)
       await semaphore.availablePermits()
       let closed: Promise<unknown> | undefined
-      resolve.mockImplementationOnce(function (this: RacingWaiter, hold) {
+      resolve.mockImplementationOnce(function (this: RacingWaiter<unknown>, hold) {
         this.resolve(hold)
         let later = Promise.resolve()
         for (let i = 0; i < turns; i++) later = later.then(() => undefined)

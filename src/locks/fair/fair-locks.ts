@@ -3,7 +3,7 @@ import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
 import type { LockServer, RemoteLock } from '../../servers/lock-server.ts'
-import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
+import type { LeaseRequest } from '../../waiting/waiter.ts'
 import { FairVerbs } from './fair-verbs.ts'
 import { FairWaiter } from './fair-waiter.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -26,7 +26,7 @@ export class FairLocks implements LockKind {
     return new FairVerbs(remote, this.#fairServer.lock(rawName))
   }
 
-  newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {
+  newWaiter(lock: LocalLock, request: LeaseRequest): FairWaiter {
     return new FairWaiter(lock, request, this.#heartbeat)
   }
 

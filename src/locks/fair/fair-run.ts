@@ -117,6 +117,6 @@ function isWaiting({ wakeEvent, asking, doubtUntilMs }: Waiter): boolean {
   return wakeEvent.isAwaited && !asking && doubtUntilMs === 0
 }
 
-function mayRun({ owner, watched, leaseMs }: AcquireRequest): boolean {
-  return watched && leaseMs >= LEAST_LEASE_MS && owner.label === undefined
+function mayRun({ owner, lease, leaseMs }: AcquireRequest): boolean {
+  return lease?.watched === true && leaseMs >= LEAST_LEASE_MS && owner.label === undefined
 }

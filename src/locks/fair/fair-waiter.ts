@@ -1,8 +1,10 @@
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
+import type { Lease } from '../../lease/lease.ts'
 import { whenConfirmed } from '../../local/confirm.ts'
+import { newLease } from '../../local/local-lease.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
-import { LocalWaiter } from '../../local/racing-waiter.ts'
+import { LocalWaiter } from '../../local/local-waiter.ts'
 import { reenter } from '../../local/reenter.ts'
 import {
   abandonId,
@@ -13,7 +15,7 @@ import {
 } from '../../local/request.ts'
 import type { Granted, QueueAnswer, Queued } from '../../servers/answers.ts'
 import { untilCheckMs } from '../../waiting/release-listener.ts'
-import type { AcquireRequest } from '../../waiting/waiter.ts'
+import type { LeaseRequest } from '../../waiting/waiter.ts'
 import { confirmGrant } from './confirm-grant.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { FairVerbs } from './fair-verbs.ts'
@@ -25,12 +27,12 @@ import { Place } from './place.ts'
  * server. After its request, the waiter usually sleeps until a message grants the lock, or until it
  * must send another request.
  */
-export class FairWaiter extends LocalWaiter {
+export class FairWaiter extends LocalWaiter<Lease> {
   readonly #heartbeat: Heartbeat
   #queue!: FairQueue
   #place!: Place
 
-  constructor(lock: LocalLock, request: AcquireRequest, heartbeat: Heartbeat) {
+  constructor(lock: LocalLock, request: LeaseRequest, heartbeat: Heartbeat) {
     super(lock, request)
     this.#heartbeat = heartbeat
   }
@@ -182,6 +184,10 @@ export class FairWaiter extends LocalWaiter {
     const hold = this.lock.holds.newHold(this, grant, sentAt, leaseMs)
     if (hold !== null) this.#queue.remove(this.#place)
     return hold
+  }
+
+  resultOf(hold: Hold): Lease {
+    return newLease(this.lock, hold, this.request, this.calledFrom)
   }
 
   #acceptHold(hold: Hold): void {

@@ -5,7 +5,7 @@ import type { Acquisition } from '../../options/acquisition.ts'
 import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/facts.ts'
-import type { AcquireRequest, AcquireSender } from '../../waiting/waiter.ts'
+import type { AcquireSender, LeaseRequest } from '../../waiting/waiter.ts'
 
 /** The internal options of one acquisition, in addition to the options of the caller. */
 export interface InnerOptions {
@@ -79,7 +79,7 @@ export function nextNumber(): number {
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind' | 'keepMs'> &
-    NonNullable<Pick<AcquireRequest, 'caller'>['caller']>,
+    NonNullable<Pick<LeaseRequest, 'caller'>['caller']>,
   owner: Owner,
   { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
   {
@@ -92,22 +92,24 @@ export function requestOf(
   }: InnerOptions,
   leaseHolder: LeaseHolder,
   calledAt: number,
-): AcquireRequest {
+): LeaseRequest {
   return {
     owner,
     leaseMs: Math.min(leaseMs ?? lock.registry.leaseMs, maxHoldMs),
-    watched: renew,
-    maxHoldMs: limitedLater ? Infinity : maxHoldMs,
-    keepMs: renew ? lock.keepMs : 0,
+    lease: {
+      watched: renew,
+      maxHoldMs: limitedLater ? Infinity : maxHoldMs,
+      keepMs: renew ? lock.keepMs : 0,
+      leaseHolder,
+      scoped,
+      calledAt,
+    },
     kind: lock.kind,
     waitMs,
     signal,
     known,
     isSingleAttempt,
     together,
-    leaseHolder,
-    scoped,
-    calledAt,
     calledFrom,
     caller: lock,
   }

@@ -1,9 +1,9 @@
 import type { LockKind } from '../../local/lock-kind.ts'
-import { RacingWaiter } from '../../local/racing-waiter.ts'
+import { LockWaiter } from '../../local/lock-waiter.ts'
 
 export const plainKind: LockKind = {
   name: 'lock',
   isShared: false,
   waitsInTurn: false,
-  newWaiter: (lock, request) => new RacingWaiter(lock, request),
+  newWaiter: (lock, request) => new LockWaiter(lock, request),
 }

@@ -2,7 +2,7 @@ import type { LockForVerbs } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { ReadWriteServer } from '../../servers/read-write-server.ts'
-import type { AcquireRequest } from '../../waiting/waiter.ts'
+import type { LeaseRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 import { ReadWriteWaiter, UpgradableWaiter } from './read-write-waiter.ts'
 
@@ -30,7 +30,7 @@ export class ReadWriteKinds {
       announcesWaits: true,
       whyNoVote: 'is one side of a read-write lock, which needs one server',
       renewal: server,
-      newWaiter: (lock: LocalLock, request: AcquireRequest) => new ReadWriteWaiter(lock, request),
+      newWaiter: (lock: LocalLock, request: LeaseRequest) => new ReadWriteWaiter(lock, request),
     } as const
     this.reading = {
       ...both,

@@ -2,14 +2,14 @@ import type { AcquirePath } from '../../diagnostics.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { newLease } from '../../local/local-lease.ts'
-import { RacingWaiter } from '../../local/racing-waiter.ts'
+import { LockWaiter } from '../../local/lock-waiter.ts'
 import type { Held, LastHolder } from '../../servers/answers.ts'
 import { type Hint, READERS } from '../../servers/hint.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
-export class ReadWriteWaiter extends RacingWaiter {
+export class ReadWriteWaiter extends LockWaiter {
   /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
@@ -86,7 +86,7 @@ export class ReadWriteWaiter extends RacingWaiter {
 }
 
 export class UpgradableWaiter extends ReadWriteWaiter {
-  override newLease(hold: Hold): { readonly handle: Lease } {
+  override resultOf(hold: Hold): Lease {
     const { lock, request, calledFrom } = this
     const lease = new HeldUpgradableLease(lock, hold, request, request.caller as Upgrader)
     return newLease(lock, hold, request, calledFrom, lease)

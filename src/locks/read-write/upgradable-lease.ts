@@ -5,7 +5,7 @@ import { LEASE_MEMBERS, LEASE_NAMING, type Lease } from '../../lease/lease.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
-import type { AcquireRequest } from '../../waiting/waiter.ts'
+import type { LeaseRequest } from '../../waiting/waiter.ts'
 
 /**
  * The members of the upgradable side that its leases use. `upgrade` and `tryUpgrade` acquire the
@@ -13,7 +13,7 @@ import type { AcquireRequest } from '../../waiting/waiter.ts'
  *
  * @internal
  */
-export interface Upgrader extends NonNullable<AcquireRequest['caller']> {
+export interface Upgrader extends NonNullable<LeaseRequest['caller']> {
   upgrade(hold: Hold, options: LockOptions | undefined, signal: AbortSignal): Promise<Lease>
   tryUpgrade(
     hold: Hold,
@@ -34,7 +34,7 @@ export class HeldUpgradableLease extends LocalLease {
   #released: AbortController | undefined
 
   /** @internal */
-  constructor(lock: LocalLock, hold: Hold, request: AcquireRequest, upgrader: Upgrader) {
+  constructor(lock: LocalLock, hold: Hold, request: LeaseRequest, upgrader: Upgrader) {
     super(lock, hold, request)
     this.#upgrader = upgrader
   }

@@ -2,7 +2,8 @@ import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { PermitServer } from '../../servers/permit-server.ts'
-import { HeldPermit } from './permit.ts'
+import type { LeaseRequest } from '../../waiting/waiter.ts'
+import { HeldPermit, type Permit } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'
 
 const SET_BY =
@@ -13,7 +14,7 @@ const SET_BY =
 export class ExpirablePermits {
   readonly locks: LocalLocks
   readonly server: PermitServer
-  readonly kinds: PermitKinds
+  readonly kinds: PermitKinds<Permit, LeaseRequest>
 
   constructor(locks: LocalLocks, server: PermitServer) {
     this.locks = locks
@@ -30,10 +31,10 @@ export class ExpirablePermits {
 }
 
 /** A waiter for permits. Permits have no `unlock()`, so the client does not store their leases. */
-class PermitWaiter extends RacingWaiter {
-  override newLease(hold: Hold): HeldPermit {
+class PermitWaiter extends RacingWaiter<Permit> {
+  resultOf(hold: Hold): Permit {
     const permit = new HeldPermit(this.lock, hold, this.request)
     this.lock.services.heldWatch?.held(permit, hold, this.calledFrom)
-    return permit
+    return permit.handle as Permit
   }
 }

@@ -1,4 +1,3 @@
-import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -8,59 +7,36 @@ import type { PermitKinds } from './permit-kinds.ts'
 import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
-/**
- * The options of an acquisition of permits. The number of permits is not an option, because the
- * kind contains it.
- */
-type PermitTerms = Pick<
-  AcquireRequest,
-  'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
->
-
-interface StartedAcquisition {
+interface StartedAcquisition<Result> {
   readonly lock: LocalLock
-  readonly acquiring: Promise<Lease | null>
+  readonly acquiring: Promise<Result | null>
 }
 
-/**
- * Begins an acquisition for a new owner. So the acquisition never re-enters another acquisition.
- */
-export function startAcquisition(
+/** @param wanted its owner must be new, so that the acquisition never re-enters another acquisition */
+export function startAcquisition<Result, Request extends AcquireRequest>(
   locks: LocalLocks,
   { name, rawName }: { readonly name: string; readonly rawName: string },
-  kind: LockKind,
-  wanted: PermitTerms,
-): StartedAcquisition {
-  const owner = locks.newOwner()
+  kind: LockKind<Result, Request>,
+  wanted: Request,
+): StartedAcquisition<Result> {
   const lock = locks.lock(name, rawName)
-  const acquiring = acquire(lock, kind, {
-    ...wanted,
-    owner,
-    kind,
-    known: false,
-    isSingleAttempt: false,
-    keepMs: 0,
-    together: undefined,
-    leaseHolder: owner,
-    calledAt: Infinity,
-  })
-  return { lock, acquiring }
+  return { lock, acquiring: acquire(lock, kind, wanted) }
 }
 
 /**
  * Waits for the acquisition.
  *
- * @returns the lease of the permits; rejects with `WaitTimeoutError` if they are not acquired in time
+ * @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time
  */
-export async function acquiredInTime(
-  { lock, acquiring }: StartedAcquisition,
+export async function acquiredInTime<Result>(
+  { lock, acquiring }: StartedAcquisition<Result>,
   wanted: { readonly permits: number; readonly waitMs: number },
-  kinds: PermitKinds,
+  kinds: Pick<PermitKinds<Result, AcquireRequest>, 'seenOf' | 'setBy'>,
   locks: LocalLocks,
-): Promise<Lease> {
+): Promise<Result> {
   const beganAt = locks.clock.monotonic()
-  const lease = await acquiring
-  if (lease !== null) return lease
+  const acquired = await acquiring
+  if (acquired !== null) return acquired
   const waitedMs = locks.clock.monotonic() - beganAt
   const seen = kinds.seenOf(lock)
   const sight = seen && { ...seen, name: lock.name, setBy: kinds.setBy, waiting: null }

@@ -10,7 +10,6 @@ import type { ExpirablePermits } from './expirable-permits.ts'
 import type { Permit } from './permit.ts'
 import { acquiredInTime, startAcquisition } from './permit-acquisition.ts'
 import { idsGiven } from './permit-id-arguments.ts'
-import type { PermitKinds } from './permit-kinds.ts'
 import {
   acquireOptions,
   type PermitAcquisition,
@@ -23,6 +22,9 @@ import {
 } from './permit-options.ts'
 import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
+
+/** A permit is never kept after its release, and each acquisition has its own owner. */
+const OF_PERMITS = { keepMs: 0, scoped: false, calledAt: Infinity } as const
 
 /**
  * A semaphore that clients share. Redisson has the same semaphore as `RPermitExpirableSemaphore`. Each acquired permit
@@ -42,7 +44,7 @@ export class HoldfastPermitExpirableSemaphore {
   readonly name: string
   readonly #here: { readonly name: string; readonly rawName: string }
   readonly #locks: LocalLocks
-  readonly #kinds: PermitKinds
+  readonly #kinds: ExpirablePermits['kinds']
   readonly #requests: PermitRequests
   /** The `permits` option: the total number of permits. Undefined without the option. */
   readonly #limit: number | undefined
@@ -175,7 +177,8 @@ export class HoldfastPermitExpirableSemaphore {
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
-    return this.#acquireInTime(acquireOptions(options, others, this.#locks.defaults))
+    const wanted = acquireOptions(options, others, this.#locks.defaults)
+    return acquiredInTime(this.#start(wanted), wanted, this.#kinds, this.#locks)
   }
 
   /**
@@ -186,7 +189,7 @@ export class HoldfastPermitExpirableSemaphore {
    */
   tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
   async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
-    return this.#acquire(tryAcquireOptions(options, others, this.#locks.defaults))
+    return this.#start(tryAcquireOptions(options, others, this.#locks.defaults)).acquiring
   }
 
   /**
@@ -215,21 +218,12 @@ export class HoldfastPermitExpirableSemaphore {
     options?: TryPermitOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
   ): Promise<T | U> {
     assertFunction(fn)
-    const permit = await this.#acquire(tryUsingOptions(options, [], this.#locks.defaults))
+    const permit = await this.#start(tryUsingOptions(options, [], this.#locks.defaults)).acquiring
     return permit === null ? otherwiseOf(options) : this.#do(fn, permit)
   }
 
   #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
     return workAndRelease(permit, () => fn(permit), this.#locks.emit)
-  }
-
-  async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
-    const lease = acquiredInTime(this.#start(wanted), wanted, this.#kinds, this.#locks)
-    return lease as Promise<Permit>
-  }
-
-  async #acquire(wanted: PermitAcquisition) {
-    return this.#start(wanted).acquiring as Promise<Permit | null>
   }
 
   #start({ permits, leaseMs, renew, maxHoldMs, waitMs, signal }: PermitAcquisition) {
@@ -238,13 +232,14 @@ export class HoldfastPermitExpirableSemaphore {
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits, this.#limit)
+    const owner = locks.newOwner()
     return startAcquisition(locks, this.#here, kind, {
+      owner,
+      kind,
       leaseMs: Math.min(leaseMs ?? locks.leaseMs, maxHoldMs),
-      watched: renew,
-      maxHoldMs,
+      lease: { ...OF_PERMITS, watched: renew, maxHoldMs, leaseHolder: owner },
       waitMs,
       signal,
-      scoped: false,
     })
   }
 }

@@ -16,27 +16,27 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
 const MOST_KEPT = 64
 
 /** The properties in which permits with leases and plain permits differ. */
-interface Pools {
+interface Pools<Result, Request extends AcquireRequest> {
   readonly name: 'permits' | 'semaphore'
   /** A sentence that names the calls which set the number of permits. */
   readonly setBy: string
   pool(rawName: string): RemotePool
   ownerId(id: string, permits: number): string
   readonly renewal?: Renewal
-  newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
+  newWaiter(lock: LocalLock, request: Request): Waiter<Result>
 }
 
 /**
  * The kinds of permits of one client. Each pair of a number of permits and a limit has its own
  * kind.
  */
-export class PermitKinds {
-  readonly #pools: Pools
+export class PermitKinds<Result, Request extends AcquireRequest> {
+  readonly #pools: Pools<Result, Request>
   readonly #client: Watching
-  readonly #kinds = new Map<string, LockKind>()
+  readonly #kinds = new Map<string, LockKind<Result, Request>>()
   readonly #verbs = new WeakMap<object, PermitVerbs>()
 
-  constructor(locks: LocalLocks, pools: Pools) {
+  constructor(locks: LocalLocks, pools: Pools<Result, Request>) {
     this.#pools = pools
     this.#client = {
       clients: locks.clients,
@@ -62,12 +62,12 @@ export class PermitKinds {
    * @param limit the total number of permits, which an acquisition sets if no client has set a
    *   number
    */
-  of(permits: number, limit?: number): LockKind {
+  of(permits: number, limit?: number): LockKind<Result, Request> {
     const key = `${permits}/${limit}`
     const known = this.#kinds.get(key)
     if (known !== undefined) return known
     const { name, renewal } = this.#pools
-    const kind: LockKind = {
+    const kind: LockKind<Result, Request> = {
       name,
       isShared: true,
       isCounted: true,

@@ -1,5 +1,4 @@
 import type { Public } from '../../kit/public.ts'
-import { NO_LEASE_MS } from '../../lease/validity.ts'
 import { otherwiseOf } from '../../options/acquisition.ts'
 import { assertFunction, assertNoMore } from '../../options/input.ts'
 import type { TryUsingOptions } from '../../options/options.ts'
@@ -225,13 +224,13 @@ export class HoldfastSemaphore {
     signal?.throwIfAborted()
     if (permits === 0) return undefined
     const kind = kinds.of(permits)
-    return startAcquisition(locks, { name: this.name, rawName: this.#rawName }, kind, {
-      leaseMs: NO_LEASE_MS,
-      watched: false,
-      maxHoldMs: Infinity,
+    return startAcquisition(locks, this.#here, kind, {
+      owner: locks.newOwner(),
+      kind,
+      leaseMs: Infinity,
+      lease: undefined,
       waitMs,
       signal,
-      scoped: true,
     })
   }
 

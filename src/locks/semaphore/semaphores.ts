@@ -7,13 +7,13 @@ import {
 } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
-import type { Lease } from '../../lease/lease.ts'
 import { closedError, closingError } from '../../local/closed-errors.ts'
 import type { HeldEntry } from '../../local/holdings.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { PermitKinds } from './permit-kinds.ts'
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
@@ -27,7 +27,7 @@ interface NamedSemaphore {
 export class Semaphores {
   readonly locks: LocalLocks
   readonly server: SemaphoreServer
-  readonly kinds: PermitKinds
+  readonly kinds: PermitKinds<true, AcquireRequest>
   readonly #inUse = new Set<() => Promise<unknown>>()
   /** The permits of work in `using()`, until they are released. */
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
@@ -180,11 +180,8 @@ function maySucceed(error: unknown): boolean {
   return error instanceof RedisUnavailableError
 }
 
-/** The result of an acquisition. It is empty, because permits without a lease have no holder. */
-const TAKEN = { handle: Object.freeze({}) as Lease }
-
-/** A waiter for permits without a lease. The client keeps no hold of these permits. */
-class PlainPermitWaiter extends RacingWaiter {
+/** A waiter for permits without a lease. The client keeps no hold of these permits, so the result is only true. */
+class PlainPermitWaiter extends RacingWaiter<true, AcquireRequest> {
   override accept(hold: Hold, path?: AcquirePath): void {
     hold.finish()
     if (this.settled) this.lock.abandonHold(hold)
@@ -199,7 +196,7 @@ class PlainPermitWaiter extends RacingWaiter {
     return undefined
   }
 
-  override newLease(): typeof TAKEN {
-    return TAKEN
+  resultOf(): true {
+    return true
   }
 }
