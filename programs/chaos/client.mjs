@@ -15,6 +15,7 @@ import { NAMES } from './kinds.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 import { Record } from './record.mjs'
 import { openRedLocks } from './red-locks.mjs'
+import { openSpread } from './spread.mjs'
 
 const settings = JSON.parse(process.argv[2])
 const { label, seed, options, names, kinds, callers, fast, witnessPort, keeps, force } = settings
@@ -34,16 +35,16 @@ const KEEP_MS = [0, 0, 20, 1_000]
 let client = open()
 
 function open() {
-  const { cluster, votes, ...others } = options
+  const { cluster, votes, parts, ...others } = options
   // This instance never connects, because the client duplicates it.
   const place = cluster && {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
   const keepMs = keeps ? pick(random, KEEP_MS) : 0
   const made =
-    votes === undefined
-      ? new Holdfast({ ...others, ...place, keepMs })
-      : openRedLocks(votes, others)
+    (votes && openRedLocks(votes, others)) ??
+    (parts && openSpread(parts, { ...others, keepMs })) ??
+    new Holdfast({ ...others, ...place, keepMs })
   made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
   return made
 }

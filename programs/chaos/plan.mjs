@@ -45,6 +45,7 @@ const LONG = [
   { world: 'single', force: true, ...MOST },
   { world: 'quorum5' },
   { world: 'redlock3', force: true },
+  { world: 'spread3', force: true },
   { world: 'clock' },
 ]
 /** The fast worlds. After the first round, they run again until the numbers are reached. */

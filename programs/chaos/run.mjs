@@ -4,7 +4,7 @@
 // the violation.
 //
 // `npm run build`, then `node programs/chaos/run.mjs` with these options:
-// `--world single|clock|quorum3|quorum5|redlock3|clocks3|sentinel|cluster|replicas`
+// `--world single|clock|quorum3|quorum5|redlock3|spread3|clocks3|sentinel|cluster|replicas`
 // `--kinds lock,read-write,permits,semaphore,latch,barrier,election`
 // `--seconds 60`, `--seed n`, `--clients 3`, `--callers 6`, `--fast 3`, `--gaps 1`, `--forget`, `--force`
 // `--history file`, `--plot file.svg`, `--monitor`

@@ -77,6 +77,18 @@ async function redLocks() {
   return { ...masters, clientsBy: (ways) => ({ votes: votesBy(ways) }) }
 }
 
+/** Independent servers that keep their data. Each name belongs to one server, so multi-locks use several servers. */
+async function spread() {
+  const db = 1
+  const start = () => Server.start({ persistent: true, db })
+  return {
+    servers: await Promise.all([start(), start(), start()]),
+    persistent: true,
+    db,
+    clientsBy: (ways) => ({ parts: ways.map((way) => ({ redis: urlOf(way, db) })) }),
+  }
+}
+
 async function sentinel() {
   const db = 1
   const watched = await Watched.start(db)
@@ -160,6 +172,7 @@ export const WORLDS = {
   quorum3: () => quorum(3, 1),
   quorum5: () => quorum(5, 0),
   redlock3: redLocks,
+  spread3: spread,
   sentinel,
   cluster,
   replicas,
