@@ -69,7 +69,7 @@ export class ClientParts {
   }
 
   /**
-   * Begins to receive requests to release locks, if the client holds any. Called when
+   * If the client holds locks, begins to receive requests to release them. Called when
    * `releaseRequested` gets a listener.
    */
   listenerAdded(): void {

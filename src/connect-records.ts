@@ -4,7 +4,7 @@ import type { RecordStore } from './servers/record-store.ts'
 import type { RecordServer } from './servers/records/record-server.ts'
 
 /**
- * Returns a function that connects a client to a server without scripts.
+ * Returns a function that connects a client to a server that runs no scripts, such as the server in memory.
  *
  * @param open makes the client's own connection to the server
  * @param nameRule the rule of the server for the names of locks; default: no further rule

@@ -28,7 +28,7 @@ export interface LockFact extends FactSource {
 export interface Notes {
   /**
    * Stores the text soon, in one request with other texts. The call does not wait for the request. If the text is
-   * undefined, the client later removes the line of the owner. A client that does not report itself stores no text.
+   * undefined, the client later removes the line of the owner. A client with `presence: false` stores no text.
    */
   set(owner: string, text: string | undefined): void
   /**
@@ -42,8 +42,8 @@ export interface Notes {
 /**
  * How the call acquired the lock. `free`: the lock was available at once. `reentered`: the owner held the lock before.
  * `local`: another call of the same client passed the lock on. `granted`: the server granted the lock in FIFO order,
- * usually at the release of another client. `raced`: the call waited, and then acquired the lock in competition with
- * other callers. `kept`: the client had kept the lock after an earlier release, and sent no request.
+ * usually because another client released the lock. `raced`: the call waited, and then acquired the lock in competition
+ * with other callers. `kept`: the client had kept the lock after an earlier release, and sent no request.
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced' | 'kept'
 
@@ -110,9 +110,9 @@ export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
   /**
-   * How the release ended. `local`: the hold passed to the next caller in this client. `kept`: the client keeps the lock
-   * for its next call, and sent no request. `gone`: the server no longer had
-   * the hold. `unknown`: the server did not confirm the release, and the client retries in the background.
+   * How the release ended. `local`: the hold passed to the next caller in this client. `kept`: the client keeps the
+   * lock for its next call, and sent no request. `gone`: the server no longer had the hold. `unknown`: the server did
+   * not confirm the release, and the client retries in the background.
    */
   outcome?: 'freed' | 'local' | 'kept' | 'gone' | 'unknown'
   error?: unknown

@@ -152,19 +152,19 @@ export const OF_LOCK: Words = {
 }
 
 /**
- * Makes the error of an outage. `what` is the step that did not happen, `answer` says how the server failed, and `step`
- * is the advice for the user.
+ * Makes the error of an outage. `what` says what was not done, such as `not acquired`. `answer` says how the server
+ * failed, and `advice` says what the user can do.
  */
 export function unavailableError(
   lockName: string,
   what: string,
   answer: string,
-  step: string,
+  advice: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
 ): RedisUnavailableError {
   return new RedisUnavailableError(
-    `${noun} "${lockName}": ${what}: ${answer}. ${unavailable} ${step}`,
+    `${noun} "${lockName}": ${what}: ${answer}. ${unavailable} ${advice}`,
     lockName,
     cause,
   )
@@ -198,7 +198,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** `close()` was called, before the call or during its wait. The client closes or is closed. */
+/** The client is closing or is closed. `close()` was called before the rejected call, or while that call waited. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

@@ -93,9 +93,9 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * The client whose `getRedLock` you call provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
    * events. `close()` of this client releases the lock. If another client is closed, its server counts as down.
    *
-   * The lock excludes every RedLock that shares a majority of its locks, in any order. It does not exclude a plain lock
-   * on a minority of the servers. If two of the clients use the same server, an acquisition rejects with
-   * `InvalidArgumentError`.
+   * RedLocks of the same locks, in any order, exclude each other. RedLocks of different locks may have two holders at
+   * once. Plain locks exclude the RedLock only if they are held on a majority of the servers. If two of the clients use
+   * the same server, an acquisition rejects with `InvalidArgumentError`.
    *
    * @param locks one `getLock()` lock from each client, each client on its own server; the names may differ
    * @throws `InvalidArgumentError` without locks, for two locks of one client, and for values that are not locks. Fair
@@ -137,7 +137,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    *
    * @param clientOrOwner the `id` of a client, or an owner as `inspect()` shows it: `<clientId>:<owner>`
    * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for at least two
-   * minutes. Rejects with `InvalidArgumentError` if the text has no client id, and as `inspect()` does
+   * minutes. Rejects with `InvalidArgumentError` if the text has no client id, and for the same reasons as `inspect()`
    */
   clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
     return clientInfo(this.#parts.backend.registry, clientOrOwner)

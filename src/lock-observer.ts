@@ -70,7 +70,8 @@ export interface RenewalObservation {
 }
 
 /**
- * Observes the locks of a client. The client calls one of the methods at the beginning of each act.
+ * Observes the locks of a client. When an operation such as an acquisition begins, the client calls the method for this
+ * operation.
  */
 export interface LockObserver {
   acquiring(lockName: string, request: ObservedRequest): AcquisitionObservation

@@ -36,8 +36,8 @@ export interface MemoryServer {
   newClient(options?: MemoryClientOptions): Holdfast
 
   /**
-   * Moves virtual time forward. Leases are renewed or end, and waits end, each at its time and in order. Before each
-   * step, and at the end, all work that does not wait for time is done.
+   * Moves virtual time forward. Meanwhile the watchdog renews leases, and leases and waits end, each at its time and in
+   * order. Before each step, and at the end, the call lets all work run that does not wait for time.
    *
    * When the promise resolves, all work of Holdfast that is due has ended, and your code has run its immediate
    * reactions. The call does not wait for real timers, files or sockets. Overlapping calls run one after the other.
@@ -84,7 +84,7 @@ export interface MemoryServer {
 
 /**
  * Creates a server for tests, in the memory of this process only. The server supports locks, semaphores, latches,
- * barriers and elections. Create one for each test or one for each file.
+ * barriers and elections. Create one server for each test or for each file.
  *
  * ```ts
  * const server = createMemoryServer({ virtualTime: true })

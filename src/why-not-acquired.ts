@@ -36,7 +36,10 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The last known position of the caller in the queue of a fair lock; 1 is the head. Null for other locks. */
   readonly queuePosition: number | null
-  /** The number of clients that wait for a semaphore, or of waiters of a fair lock if the call did not queue; else null. */
+  /**
+   * For a semaphore, the number of clients that wait. For a fair lock, the number of waiters if the call did not queue.
+   * Null otherwise.
+   */
   readonly queueLength: number | null
   /** When the lock was in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number

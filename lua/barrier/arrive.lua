@@ -15,12 +15,12 @@
   ARGV[5]  notAfterUs  server time after which no arrival is counted, in µs; 0 means no limit
   ARGV[6]  channel     the channel of the parties
   ARGV[7]  publish     PUBLISH or SPUBLISH
-  ARGV[*]  answered    ids of earlier arrivals whose outcomes the client knows
+  ARGV[*]  answered    ids of earlier arrivals whose outcomes the client knows, so the script deletes these outcomes
 
   Returns
     { 'waiting', round >= 1, arrived >= 1 }  the arrival counts; the round needs more arrivals
     { 'passed' }                             the round of the arrival is over: all parties had arrived
-    { 'gone' }                               it does not count: it was withdrawn, or its round ended without it
+    { 'gone' }                               not counted: the arrival was withdrawn, or its round ended without it
     { 'other', parties >= 1 }                refused: the round has another number of parties
     { 'late', serverTimeUs >= 1 }            refused: the server time is after notAfterUs
 ]]

@@ -1,5 +1,5 @@
 --[[
-  Returns the arrivals of the current round of a barrier. Changes nothing.
+  Returns how many arrivals the current round of a barrier has and needs, and the round. Changes nothing.
 
   KEYS[1]  barrier  zset: id of an arrival -> the server time in ms at which its lease ends
   KEYS[2]  state    hash: the server time in µs at which the round began, and its number of parties

@@ -2,9 +2,9 @@
   Acquires the lock in FIFO order. If the lock is held, or other owners queue for it, the owner joins the queue.
 
   The same request also confirms a grant, and finds a grant whose message was lost. Safe to run twice: a repeat finds
-  the owner in the queue or in the lock, and gives the same answer. If the lock is free, the script grants the lock to
-  the head of the queue first, so each request moves the queue. The script refuses a delayed request by server time,
-  because the caller of such a request has given up.
+  the owner in the queue or in the lock, and gives the same answer. If the lock is free, the script first grants the
+  lock to the head of the queue. So the next waiter gets the lock even if the last holder did not release it. The script
+  refuses a delayed request by server time, because the caller of such a request has given up.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
@@ -30,7 +30,8 @@
       holder: text or '', ageMs: number or '' as null, position: number or '' as null }
                              the owner waits. `lastToken` is the token of the holder, '' if the counter is lost.
                              `first` is 1 if no other owner is before this owner. `position` is the position of the
-                             owner in the queue, from 1. It is '' if the request has a ticket, or if others are behind
+                             owner in the queue, from 1. It is '' if the request has a ticket, or if other owners are
+                             behind this owner
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }

@@ -13,7 +13,8 @@
   ARGV[5]  inbox       the prefix of the inbox channels of the clients
   ARGV[6]  publish     PUBLISH or SPUBLISH
   ARGV[7]  kinds       for each call the first letter of its script, and the number of its own arguments
-  ARGV[*]  own         value[]: the own arguments of each call, in order: those not listed above, without the channel
+  ARGV[*]  own         value[]: the own arguments of each call, in order, which are the arguments of its script that are
+                       not listed above, except the channel
 
   Returns
     for each call the answer of its script, or { 'error', message }. A `granted` of `acquire` is the token alone. A
@@ -84,8 +85,8 @@ for kind, count in string.gmatch(kinds, '(%a)(%d+)') do
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  -- A client reads one value three times as fast as a list of two values. The token is a string, and the number of
-  -- listeners is a number.
+  -- A client reads one value three times as fast as a list of two values. The client distinguishes these values by
+  -- their types: the token is a string, and the number of listeners is a number.
   local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
   replies[#replies + 1] = isUsual and reply[2] or reply
 end

@@ -15,7 +15,8 @@
   ARGV[7]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[8]  inbox       the prefix of the inbox channels of the clients
   ARGV[*]  places      { owner, ticket, claimMs: number or '' }[][]: for each lock the number of places, and for each
-                       place its owner, its ticket, and its own claim window if that is shorter; '' if it is not
+                       place its owner, its ticket, and its claim window if this is shorter than the `claimMs` above,
+                       otherwise ''
 
   Returns
     { 'done', answers[] }    for each lock one of these two

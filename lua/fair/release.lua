@@ -2,9 +2,10 @@
   Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', the script also
   removes the owner from the queue.
 
-  The next waiters may all belong to the client of the next holder. This client may then serve them without a request,
-  under the owner of the grant. The script reserves a token for each of them. They stay in the queue until a later
-  release lists them as served. Another client reads their owners in the message of its grant.
+  If the waiters behind the next holder belong to its client, this client may serve them without a request, under the
+  owner of the grant. The script reserves a token for each of these waiters. They stay in the queue until a later
+  release lists them as served. The client that releases the lock reads their owners in the answer. Another client reads
+  their owners in the message of its grant.
 
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another
   message wakes the first waiter of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A late
@@ -31,7 +32,7 @@
                                             client released the lock with a token
     { 'run', owner: text, token >= 1, next: text }  the same for an owner of the client that released the lock. `next` has
                                             the next owners in the queue, separated by spaces. They belong to the same
-                                            client, and each has one of the tokens up to this token
+                                            client, and their tokens are at most this token
     { 'freed', listeners }       the lock is free, and this many listeners were woken
     { 'gone' }                   the owner did not hold the lock, or not under that token
 ]]

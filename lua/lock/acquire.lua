@@ -15,8 +15,8 @@
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[5]  holds=1     the hold count after this call; 1 is a first acquisition
   ARGV[6]  reserve=0   the number of tokens wanted in addition to the first
-  ARGV[7]  token?      number: for a re-entry, the token of the hold, whose count may be 1 by now; left out for a first
-                       acquisition
+  ARGV[7]  token?      number: for a re-entry, the token of the hold; left out for a first acquisition. A call with a
+                       token is a re-entry even if `holds` is 1, because the earlier acquisitions may be released by now
 
   Returns
     { 'granted', token: number >= 1 or '' as 0, reserved = 0 }  the owner holds the lock. `reserved` is the number of

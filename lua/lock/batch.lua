@@ -11,7 +11,8 @@
   ARGV[4]  birth       the key with the mark, which records from when this master may vote
   ARGV[5]  longestMs   number or '': the longest lease of this client, in milliseconds; '' if no call votes
   ARGV[6]  kinds       for each call the first letter of its script, and the number of its own arguments
-  ARGV[*]  own         value[]: the own arguments of each call, in order: those not listed above, without the channel
+  ARGV[*]  own         value[]: the own arguments of each call, in order, which are the arguments of its script that are
+                       not listed above, except the channel
 
   Returns
     for each call the answer of its script, or { 'error', message }. A `granted` without reserved tokens is the
@@ -67,7 +68,8 @@ for n = 1, #KEYS / 2 do
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
   -- A client reads one value three times as fast as a list of two values. So the reply has only the token for a
-  -- `granted` without reserved tokens, and only the number of listeners for `freed`. The token is a string.
+  -- `granted` without reserved tokens, and only the number of listeners for `freed`. The client distinguishes these
+  -- values by their types, because the token is a string.
   local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
   replies[n] = isUsual and reply[2] or reply
 end

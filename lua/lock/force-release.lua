@@ -11,11 +11,11 @@
   ARGV[2]  token      number or '': the last token that the caller saw; '' ends any hold of the owner
   ARGV[3]  channel    the channel of the waiters of this lock
   ARGV[4]  publish    PUBLISH or SPUBLISH
-  ARGV[5]  forcedMs?  how long the name is stored, in milliseconds; left out with `forced`
+  ARGV[5]  forcedMs?  how long the name is stored, in milliseconds; left out if `forced` is left out
 
   Returns
     1  the hold was ended
-    0  the owner did not hold the lock any more
+    0  the owner did not hold the lock any more, or has a newer hold
 ]]
 local lock, counter, forced = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, channel, publish, forcedMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

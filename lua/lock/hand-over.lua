@@ -22,7 +22,7 @@
     { 'granted', token >= 1, reserved = 0 }  the new owner holds the lock. `reserved` is the number of its tokens below
                                              this token
     { 'yielded', others >= 1 }  the lock is free, and this many other listeners were woken
-    { 'gone' }               the first owner did not hold the lock any more; nothing was changed
+    { 'gone' }               `from` did not hold the lock any more, or not under that token; nothing was changed
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local lock, counter = KEYS[1], KEYS[2]
@@ -51,7 +51,7 @@ local last = tonumber(redis.call('GET', counter) or nil)
 if held[2] and not held[1] then
   return { 'granted', string.format('%.0f', last or token) }
 end
--- A master of a quorum does not compare the counter, because each hold there has its own owner name.
+-- At one of several masters, the script does not compare the counter, because each hold there has its own owner name.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   if not held[1] then
     -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.

@@ -12,9 +12,9 @@
   Returns
     { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null,
       listeners, nowUs, queue: pairs, waiting: pairs, length }
-                             The first four are as in `peek`. `queue` has the owners and tickets of the first waiters,
-                             in order. `waiting` has the fields and values of their clients. `length` is the number
-                             of all waiters in the queue
+                             The first four fields are as in `peek`. `queue` has the owners and tickets of the first
+                             waiters, in order. `waiting` has the clients of these waiters, and the value of each client
+                             in the hash. `length` is the number of all waiters in the queue
 ]]
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -12,7 +12,8 @@
   ARGV[3]  channel     the channel of the waiters of this lock
   ARGV[4]  publish     PUBLISH or SPUBLISH
   ARGV[5]  holds=0     the hold count after this call; 0 frees the lock
-  ARGV[6]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 means no limit; left out with `holds`
+  ARGV[6]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 means no limit; left out if
+                        `holds` is left out
 
   Returns
     { 'freed', listeners }   the lock is free now, and this many listeners were woken

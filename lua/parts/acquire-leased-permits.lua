@@ -18,8 +18,9 @@ local function placeOf(keys, client)
   return endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1, found, isFirst
 end
 
--- Returns the answer to an acquisition, as permits/acquire.lua declares it, and how many permits are then available. Also
--- returns the client that needs no message. `call` has the arguments of the acquisition.
+-- Returns the answer to an acquisition, as permits/acquire.lua declares it, and how many permits are then available.
+-- Also returns the client of the call if it needs no message, because it reads this answer. `call` has the arguments of
+-- the acquisition. At a replica, may return only an error.
 local function acquireLeased(keys, call, lastToken, available, taken, isSet)
   local owner, client, sinceUs = call.owner, call.client, sinceOf(call.since, call.waitedMs)
   local permits, inAll = permitsOf(owner), available + taken
@@ -66,18 +67,20 @@ local function acquireLeased(keys, call, lastToken, available, taken, isSet)
       redis.call('PEXPIRE', keys.timeouts, ttlMs)
     end
   end
-  -- A call that wants more permits than exist must ask at once, and is then refused.
+  -- If the next call of the client wants more permits than exist, it must ask at once, and is then refused. So it does
+  -- not get the place of the client.
   if call.behindPermits > inAll then
     call.behindPermits = 0
   end
   local behindUs = client ~= '' and goesOn(keys, call, available)
-  local but = not call.isLast and client
+  local exceptClient = not call.isLast and client
   local differs = call.limit and inAll ~= call.limit and inAll or ''
   if not behindUs then
-    return { 'granted', token, differs }, available, but
+    return { 'granted', token, differs }, available, exceptClient
   end
   local ttlMs, found, isFirst = placeOf(keys, client)
   local since, first = string.format('%.0f', behindUs), isFirst and 1 or 0
   local now, holders = serverTimeText(), holdersOf(keys, found)
-  return { 'granted-and-waits', token, differs, ttlMs, since, first, available, taken, now, holders }, available, but
+  return { 'granted-and-waits', token, differs, ttlMs, since, first, available, taken, now, holders },
+    available, exceptClient
 end

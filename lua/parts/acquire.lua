@@ -24,8 +24,9 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- On a single server, the last token is close to the time of the grant, so it gives the age of the hold. Masters
-    -- count their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
+    -- On a single server, the last token is close to the time of the grant, so it gives the age of the hold.
+    -- Independent masters count their tokens, so they report no age. With redis.pcall, an error of the counter does not
+    -- stop the answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }

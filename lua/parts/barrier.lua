@@ -17,8 +17,9 @@ local function expiry(ms)
   return string.format('%.0f', ms)
 end
 
--- Returns 'passed' if the round of an arrival is over, 'left' if the arrival was withdrawn, and nil otherwise. The ZREM
--- removes nothing, but makes a replica refuse the script. A replica may not have received the arrival yet.
+-- Returns 'passed' if the round of an arrival is over, 'left' if the arrival was withdrawn, and nil otherwise. The
+-- ZSCORE only checks the type of the key. The ZREM removes nothing, but makes a replica refuse the script. A replica
+-- may not have received the arrival yet.
 local function outcomeOf(barrier, settled, id)
   redis.call('ZSCORE', barrier, id)
   redis.call('ZREM', settled, '')

@@ -45,13 +45,13 @@ local function acquireFair(keys, owner, leaseMs, ticket, notAfterUs, listens, la
 
   if ticket ~= '' then
     -- A server with full memory refuses ZADD as the first write of a script. For an owner with a ticket, this ZREM comes
-    -- first, so the owner keeps its place. The server usually refuses new owners.
+    -- first, so the owner keeps its place. A full server usually refuses a new owner.
     redis.call('ZREM', keys.queue, '')
   end
   local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
   local first = not tail[1]
   local isNew = ticket == ''
-  local hasNone = isNew
+  local hadNoTicket = isNew
   if isNew then
     ticket = string.format('%.0f', math.max(nowUs, (tail[2] or 0) + 1))
   end
@@ -69,6 +69,6 @@ local function acquireFair(keys, owner, leaseMs, ticket, notAfterUs, listens, la
   end
   stayAlive(keys, client, listens, label, terms)
   local isLast = isNew or tail[1] == owner
-  local position = hasNone and isLast and redis.call('ZCARD', keys.queue) or ''
+  local position = hadNoTicket and isLast and redis.call('ZCARD', keys.queue) or ''
   return { 'queued', ticket, last or '', ttlMs, first and 1 or 0, holder or '', ageMs, position }
 end

@@ -1,5 +1,6 @@
--- Included by the scripts of the fair lock, after parts/issue-token.lua. `keys` are the keys of one lock. `terms` belong
--- to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
+-- Included by the scripts of the fair lock, after parts/issue-token.lua. `keys` are the keys of one lock. `terms` has
+-- the arguments that apply to the whole request: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels)
+-- and publish. A script sets only the terms that it needs.
 --
 -- `queue`    zset: owner -> ticket, which is the server time in µs at which the owner joined the queue.
 -- `waiting`  hash: client -> '<untilMs> <seen> <label>'. The places of the client count until the server time
@@ -7,7 +8,7 @@
 --            older version, which cannot read a run in a message. Also owner -> claim window in ms, if the owner wants
 --            a shorter window.
 
--- The most owners of a run behind its first owner.
+-- The run of a grant has the next owners of the same client in the queue. This is the most owners of a run.
 local MOST_IN_RUN = 63
 
 local function clientOf(owner)
@@ -19,8 +20,9 @@ local function isHeard(client, terms)
 end
 
 -- True if the places of the client still count and its inbox has not lost its listener. Scripts call this function
--- before they publish a grant, because a client that counts as dead must not receive a grant. The number of listeners
--- can be wrong, for example if the client listens at a replica.
+-- before they publish a grant, because a client that counts as dead must not receive a grant. If `seen` is 0, the
+-- server counted no listener before, for example because the client listens at a replica. Then the script does not
+-- check the number of listeners.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -59,9 +61,9 @@ end
 -- Each grant to another owner is published. If `most` is not nil, a grant to an owner of the client `own` is not
 -- published, because that client reads the reply.
 --
--- Such grants reserve a token for each owner of their run: the next owners of the same client in the queue. The client
--- may then serve the run without a request. The run is the third result. For the client `own` it has at most `most`
--- owners.
+-- A grant to an owner of the queue other than `asker` can have a run: the next owners of the same client in the queue.
+-- The grant reserves a token for each owner of the run, so the client may serve the run without a request. The third
+-- result is the run. For the client `own`, a run has at most `most` owners.
 --
 -- A client counts as dead if its places no longer count, or if its inbox has lost the listener. The client `own` counts
 -- as alive, because it sent this request. If a client counts as dead by mistake, its next heartbeat restores its place.

@@ -111,8 +111,8 @@ end
 
 -- Called when the waiter of `call` has its permits. If too few permits are available for the next waiter in `call`,
 -- gives the place of the client to this next waiter. Returns since when the next waiter waits, in µs. Returns nil if
--- there is no next waiter, or if it must ask at once. A client without a place gets none then, because the place would
--- keep out other clients.
+-- there is no next waiter, or if enough permits are available for it, so it must ask at once. In both cases, a client
+-- without a place does not get a place, because this place would make other clients wait.
 local function goesOn(keys, call, available)
   local client, permits = call.client, call.behindPermits
   if permits <= available or permits == 0 then
@@ -124,13 +124,13 @@ local function goesOn(keys, call, available)
   return sinceUs
 end
 
--- Wakes the client that is next, if enough permits are available for its first waiter. Does not wake the client `but`.
-local function tellNext(keys, publish, tickets, available, but)
+-- Wakes the client that is next, if enough permits are available for its first waiter. Does not wake `exceptClient`.
+local function tellNext(keys, publish, tickets, available, exceptClient)
   if available <= 0 then
     return
   end
   local client, _, permits = firstOf(keys)
-  if client and client ~= but and permits <= available then
+  if client and client ~= exceptClient and permits <= available then
     redis.call(publish, tickets, client)
   end
 end

@@ -36,12 +36,13 @@
                              the total number of permits if a limit is given and differs from it; otherwise ''
     { 'granted-and-waits', token >= 1, inAll: number >= -9007199254740991 or '' as null, ttlMs >= -1, since: digits,
       isFirst: 1 or 0, available >= -9007199254740991, taken, nowUs, holders: pairs }  the owner holds its permits, and
-                             the next call of the client now has the place of the client. It asks again after
-                             ttlMs, or when it is woken. `isFirst` is 1 if no other client is before this client
+                             the next call of the client now has the place of the client. This call asks again
+                             after ttlMs, or when it is woken. `isFirst` is 1 if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
-      holders: pairs }         not now; ask again after ttlMs; -1 means that no time is known. `since` is when
-                               the client began to wait, '' if it does not wait. For a client that waits, `holders`
-                               has some of the owners, and since when each holds its permits, in µs
+      holders: pairs }         the owner cannot have the permits now. A call that waits asks again after ttlMs; -1 means
+                               no known time. `since` is when the client began to wait, '' if it does not
+                               wait. For a client that waits, `holders` has some of the owners, and since when each
+                               holds its permits, in µs
     { 'too-many', available >= -9007199254740991, taken }  the owner wants more permits than there are in total
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -92,19 +93,19 @@ if isLate(notAfterUs) then
 end
 local expired = giveBackExpired(keys)
 available = available + expired
-local isMore, taken = expired > 0, redis.call('ZCARD', keys.timeouts)
+local becameAvailable, taken = expired > 0, redis.call('ZCARD', keys.timeouts)
 if call.limit and not isSet then
-  available, isSet, isMore = call.limit - taken, true, true
+  available, isSet, becameAvailable = call.limit - taken, true, true
   redis.call('SET', keys.pool, available)
   noteKind(keys.kind, 'permits')
 end
-local answer, left, but = acquireLeased(keys, call, lastToken, available, taken, isSet)
+local answer, left, exceptClient = acquireLeased(keys, call, lastToken, available, taken, isSet)
 if not left then
   return answer
 end
-if isMore then
+if becameAvailable then
   tellOthers(publish, channel, left)
 end
 -- The next client may have missed its message, so it is woken again.
-tellNext(keys, publish, tickets, left, but)
+tellNext(keys, publish, tickets, left, exceptClient)
 return answer

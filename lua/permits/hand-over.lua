@@ -90,7 +90,7 @@ if isLate(notAfterUs) then
 end
 local available, wasTaken = releaseLeased(keys, from, before)
 local taken = redis.call('ZCARD', keys.timeouts)
-local answer, left, but = acquireLeased(keys, call, lastToken, available, taken, isSet or available ~= before)
+local answer, left, exceptClient = acquireLeased(keys, call, lastToken, available, taken, isSet or available ~= before)
 if not left then
   return answer
 end
@@ -98,6 +98,6 @@ end
 if left > before then
   tellOthers(publish, channel, left)
 end
-tellNext(keys, publish, tickets, left, but)
+tellNext(keys, publish, tickets, left, exceptClient)
 table.insert(answer, 2, wasTaken and 1 or 0)
 return answer

@@ -12,9 +12,9 @@
   Returns
     { isSet: 1 or 0, available >= -9007199254740991, taken, nowUs, leftMs: pairs, holders: pairs, waiting: pairs,
       wanted: pairs }          `leftMs` has ids, each in 32 hex digits, and the lease time left, -1 for a permit
-                               without a lease. `holders` has the known owners of these ids, and since when, in µs.
-                               `waiting` has clients and since when they wait, the next one first. `wanted` has the
-                               same clients, and how many permits the first call of each wants
+                               without a lease. `holders` has the known owners of these ids, and since when each holds
+                               its permits, in µs. `waiting` has clients and since when they wait, the next client
+                               first. `wanted` has the same clients, and how many permits the first call of each wants
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], holders = KEYS[5], kind = KEYS[6],

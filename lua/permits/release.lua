@@ -41,17 +41,17 @@ local available, refusal = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
   return refusal
 end
-local wasTaken, isMore
+local wasTaken, becameAvailable
 if owner == '' then
   local expired = giveBackExpired(keys)
-  available, isMore = available + expired, expired > 0
+  available, becameAvailable = available + expired, expired > 0
 else
-  available, wasTaken, isMore = releaseLeased(keys, owner, available)
+  available, wasTaken, becameAvailable = releaseLeased(keys, owner, available)
 end
 if client ~= '' then
   waitsNoMore(keys, client)
 end
-if isMore then
+if becameAvailable then
   tellOthers(publish, channel, available)
 end
 tellNext(keys, publish, tickets, available)

@@ -8,7 +8,7 @@
   KEYS[1]  birth       string: the mark, as in `enrol`
   ARGV[1]  sinceUs     sinceUs in the answer of `claim`
   ARGV[2]  deployment  deployment in the answer of `claim`
-  ARGV[3]  founder     an id that no other attempt to found has
+  ARGV[3]  founder     the id of this attempt to found the deployment, which no other attempt has
   ARGV[4]  restMs      the longest lease that a client may take, in milliseconds
 
   Returns

@@ -3,8 +3,8 @@
   have forgotten a lease.
 
   Safe to run twice, like `acquire`. If there is a previous token, the next token follows this token and not the time,
-  so that masters stay in step. If the master may have forgotten tokens, the next token is also not below the moment
-  from which the master may vote again.
+  so that masters stay in step. The next token is also not below the time from which the master votes, because the
+  master may have forgotten tokens before that time.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock

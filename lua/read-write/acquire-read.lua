@@ -22,7 +22,7 @@
   ARGV[5]   prefix      the prefix of the timeout keys of this lock
   ARGV[6]   beside      the name under which the same owner holds the lock to write; '' for none
   ARGV[7]   client      the client of the owner if the call waits; '' if it does not wait
-  ARGV[8]   last        1 or '': 1 if a plain reader is the last waiting reader of its client
+  ARGV[8]   last        1 or '': for a plain reader, 1 if no other plain reader of its client waits
   ARGV[9]   waitingMs   how long the place counts, in milliseconds
   ARGV[10]  holds=1     the hold count after this call; 1 is a first acquisition
 

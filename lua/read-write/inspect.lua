@@ -13,8 +13,8 @@
     { mode: text or '' as null, ttlMs >= -2, token: number or '' as null, nowUs,
       holds: pairs, leftMs: pairs, sinceUs: pairs, readers: pairs, writers: pairs }
                              `holds` has owners and hold counts. `leftMs` has each owner and the lease time left.
-                             `sinceUs` has each reader and the value of its lease; for readers of Holdfast that is
-                             when the hold began. `readers` and `writers` have the members of these queues, and
+                             `sinceUs` has each reader and the value of its lease. For a reader of Holdfast, the value
+                             is when the hold began. `readers` and `writers` have the members of these queues, and
                              since when they wait
 ]]
 local keys = {

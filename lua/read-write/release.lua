@@ -16,7 +16,7 @@
   ARGV[3]  channel     the channel of the waiters of this lock
   ARGV[4]  publish     PUBLISH or SPUBLISH
   ARGV[5]  prefix      the prefix of the timeout keys of this lock
-  ARGV[6]  client      the client if none of its waiters will request this kind; '' if a waiter will
+  ARGV[6]  client      the client if its place for this kind of hold ends; '' if its next waiter needs this place
   ARGV[7]  claimMs     how long the waiting readers go before the waiting writers, in milliseconds
   ARGV[8]  holds=0     the hold count after this call
   ARGV[9]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 means no limit
@@ -104,9 +104,9 @@ end
 -- The lock has other readers. The script wakes waiters in three cases: no reader is alive, the ended hold was
 -- upgradable, or the only holder waits for an upgrade.
 local first, sinceUs = firstOf(keys, keys.writers)
--- Redisson's waiters sleep until the lock key expires. If the ended lease was the longest lease, `countHolders` may
--- shorten the expiry of the key. The expiries of the lease and the key can differ by milliseconds, because they are set
--- one after the other.
+-- Redisson's waiters sleep until the lock key expires. So `countHolders` may shorten the expiry of the key, if the ended
+-- lease was the longest lease, or if the key lives much longer. The expiries of the lease and the key
+-- can differ by milliseconds, because they are set one after the other.
 local lockMs = redis.call('PTTL', keys.lock)
 local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
 local left = (first or isLong) and countHolders(keys)

@@ -28,12 +28,12 @@
     { 'granted' }                  the owner has its permits
     { 'granted-and-waits', ttlMs >= -1, since: digits, isFirst: 1 or 0,
       available: number >= -9007199254740991 }  the owner has its permits, and the next call of the client now has the
-                             place of the client. It asks again after ttlMs, or when it is woken. `isFirst` is 1
-                             if no other client is before this client
+                             place of the client. This call asks again after ttlMs, or when it is woken. `isFirst` is
+                             1 if no other client is before this client
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }  the owner
-                             cannot have the permits now. After ttlMs the client that is next may be gone, so ask again
-                             then; -1 means that no time is known. `since` is when the client began
-                             to wait
+                             cannot have the permits now. A call that waits asks again after ttlMs, because the client
+                             that is next may be gone then; -1 means that no time is known. `since` is when the client
+                             began to wait
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
@@ -70,8 +70,8 @@ if not isSet then
 end
 local taken = redis.call('GET', call.taking)
 forget(unpack(KEYS, 6))
-local answer, left, isTold, but = acquirePlain(keys, call, taken, available, isSet)
-if isTold then
-  tellNext(keys, publish, tickets, left, but)
+local answer, left, mayWakeNext, exceptClient = acquirePlain(keys, call, taken, available, isSet)
+if mayWakeNext then
+  tellNext(keys, publish, tickets, left, exceptClient)
 end
 return answer

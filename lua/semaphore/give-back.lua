@@ -2,7 +2,8 @@
   Gives back the permits that were taken in the name of an owner, if any, because no caller uses these permits.
 
   Safe to run twice: permits are given back once. A later request in the name of this owner takes nothing, as long as
-  'returned' is stored. If no other call of the client waits, its place ends, and the next client is woken.
+  'returned' is stored. If no other call of the client waits, the place of the client ends. If permits were given back,
+  or if this client was first, the script wakes the next client.
 
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> the server time in µs at which its wait began

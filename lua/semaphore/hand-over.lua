@@ -13,7 +13,7 @@
   KEYS[6]   taking      string: the number of permits taken in the owner's name, or 'returned'
   KEYS[*]   answered    the keys of requests whose answers this client has received
   ARGV[1]   permits     number: how many are added
-  ARGV[2]   ifExists    1 or '': 1 if nothing is added without an existing semaphore
+  ARGV[2]   ifExists    1 or '': 1 if the request must not create the semaphore
   ARGV[3]   owner       `<clientId>:<owner>:<permits>` of the waiter
   ARGV[4]   notAfterUs  server time after which nothing is added or taken, in µs; 0 means no limit
   ARGV[5]   client      the client of the waiter
@@ -89,11 +89,11 @@ else
   end
   redis.call('SET', keys.request, done, 'PX', keptMs)
 end
-local answer, left, _, but = acquirePlain(keys, call, taken, available, isSet)
+local answer, left, _, exceptClient = acquirePlain(keys, call, taken, available, isSet)
 -- Redisson's clients are informed only if more permits are available than before.
 if left > before then
   tellOthers(publish, channel, left)
 end
-tellNext(keys, publish, tickets, left, but)
+tellNext(keys, publish, tickets, left, exceptClient)
 table.insert(answer, 2, tonumber(done))
 return answer

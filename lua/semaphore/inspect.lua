@@ -9,8 +9,8 @@
 
   Returns
     { isSet: 1 or 0, available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }  `waiting` has
-                             clients and since when they wait, the next one first. `wanted` has the same clients, and
-                             how many permits the first call of each wants
+                             clients and since when they wait, the next client first. `wanted` has the same clients,
+                             and how many permits the first call of each wants
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
 local most = tonumber(ARGV[1])

@@ -10,7 +10,7 @@
   KEYS[5]  request     string: 1 if this request has added the permits, 0 if there was no such semaphore
   KEYS[*]  answered    the keys of requests whose answers this client has received
   ARGV[1]  permits     number: how many are added
-  ARGV[2]  ifExists    1 or '': 1 if nothing is done without an existing semaphore
+  ARGV[2]  ifExists    1 or '': 1 if the request must not create the semaphore
   ARGV[3]  keptMs      how long the result is stored, in milliseconds
   ARGV[4]  notAfterUs  server time after which nothing is added, in µs; 0 means no limit
   ARGV[5]  channel     the channel on which Redisson's clients learn how many permits are available

@@ -41,8 +41,9 @@ export const fair = [
     id: 'grant-of-lost-counter',
     mistake: 'After the counter was lost, an old message counts as a new grant.',
     file: 'src/locks/fair/place.ts',
-    search: 'if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null',
-    replace: 'if (!this.#claimed || queuedAt === undefined) return null',
+    search:
+      'if (!this.#hasNewGrant || queuedAt === undefined || this.#lastToken === 0) return null',
+    replace: 'if (!this.#hasNewGrant || queuedAt === undefined) return null',
     test: MESSAGES,
     name: 'a waiter ignores a message when the counter is lost, because the message may be old',
   },

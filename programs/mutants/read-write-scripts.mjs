@@ -279,7 +279,7 @@ export const readWriteScripts = [
     id: 'told-of-itself',
     mistake: 'A caller receives its own upgradable lock as the reason of its wait.',
     file: 'lua/parts/read-write-holder.lua',
-    search: ' and field ~= but',
+    search: ' and field ~= exceptOwner',
     replace: '',
     test: READ_WRITE,
     name: "the reply names the reader that blocks an upgrade, not the owner's own upgradable lock",

@@ -6,9 +6,9 @@ export const several = [
     id: 'held-while-waiting',
     mistake: 'The locks that are held during a wait for another lock are never released.',
     file: 'src/locks/multi/all-or-none.ts',
-    search: '    if (isStopped) return\n    this.#reach.wasTooShort(inOrder)\n',
+    search: '    if (isStopped) return\n    this.#holdingTime.wasTooShort(inOrder)\n',
     replace:
-      '    if (isStopped || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
+      '    if (isStopped || this.#taken.size > 0) return\n    this.#holdingTime.wasTooShort(inOrder)\n',
     test: 'test/multi/multi-waiting.test.ts',
     name: 'clients of one lock make progress while a MultiLock waits for a lock of another server',
   },

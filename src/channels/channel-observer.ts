@@ -34,8 +34,9 @@ import { PublishedRenewal } from './published-renewal.ts'
 type Writable<F> = { -readonly [K in keyof F]: F[K] }
 
 /**
- * Publishes the acquisitions, holds, releases and renewals of a client on diagnostics channels.
- * Publishes nothing about an act if its channel has no subscriber when the act begins.
+ * Publishes the acquisitions, holds, releases, kept locks and renewals of a client on diagnostics
+ * channels. If a channel has no subscriber when an operation begins, the observer publishes nothing
+ * about this operation.
  */
 export class ChannelObserver implements LockObserver {
   readonly #source: FactSource

@@ -16,8 +16,8 @@ export interface PermitMethods {
    * @param name as for {@link getLock}
    * @param options `permits`: the total number of permits. If no client has set this number, the first acquisition sets
    * it
-   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`, because one server must hold the
-   * number
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`, because one server must count the
+   * permits
    */
   getPermitExpirableSemaphore(
     name: string,

@@ -1,9 +1,9 @@
 import { outsideFrames } from './frame-storage.ts'
 
 /**
- * Calls listeners outside all frames, so that they do not act for the owner of the running code. If
- * a listener throws, its error becomes an uncaught exception, and the code after this call
- * continues.
+ * Calls listeners outside all frames. Otherwise locks that a listener acquires would belong to the
+ * owner of the running code. If a listener throws, its error becomes an uncaught exception, and the
+ * code after this call continues.
  */
 export function callListeners(call: () => void): void {
   try {

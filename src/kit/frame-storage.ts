@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Stores the frame of the running code. All clients share one storage, because on Node.js 20 each
- * storage in use makes every promise slower.
+ * Stores the frame of the running code. The frame decides which owner the code acts for. All clients
+ * share one storage, because on Node.js 20 each storage in use makes every promise slower.
  */
 export const frameStorage = new AsyncLocalStorage<object>()
 

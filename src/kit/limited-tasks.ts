@@ -1,8 +1,8 @@
 import type { Clock, Timer } from './clock.ts'
 
 /**
- * Runs tasks in their order, at most `most` at once. If no task succeeds for `stalledMs`, starts the remaining tasks,
- * because each task has its own limit of time.
+ * Runs tasks in their order, at most `most` at once. If no task succeeds for `stalledMs`, starts all remaining tasks.
+ * Otherwise the remaining tasks would wait until the earlier tasks reach their time limits.
  */
 export class LimitedTasks {
   /** The number of tasks that have succeeded. */
@@ -14,7 +14,10 @@ export class LimitedTasks {
   #next = 0
   #running = 0
   #timer: Timer | undefined
-  /** The first check is late if the event loop was blocked, so only the second check since a success counts. */
+  /**
+   * The number of checks since a task last succeeded. Only the second check proves a stall. At the first check, the
+   * answers may have arrived, but a blocked event loop may not have handled them.
+   */
   #checksSinceSuccess = 0
   #isStalled = false
 

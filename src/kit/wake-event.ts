@@ -40,7 +40,7 @@ export class WakeEvent {
    * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. This method returns before
    * `woken` is called.
    */
-  wake(one: Woken, ms = LONGEST_TIMER_MS): void {
+  onWakeUp(one: Woken, ms = LONGEST_TIMER_MS): void {
     if (this.#isSet) {
       void NOW.then(() => one.woken())
       return
@@ -58,7 +58,7 @@ export class WakeEvent {
   /** Resolves at the next wake-up, or after `ms` milliseconds. After `set()`, resolves at once. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
-      this.wake({ woken: resolve }, ms)
+      this.onWakeUp({ woken: resolve }, ms)
     })
   }
 

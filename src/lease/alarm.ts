@@ -3,7 +3,7 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-/** One turn of the event loop handles at most this many holds. */
+/** The alarm handles at most this many holds in one turn of the event loop. */
 const MOST_HOLDS = 1_000
 
 interface ExpiringHold extends Dated {

@@ -5,8 +5,8 @@ import { Printed } from '../kit/printed.ts'
 import type { StoredLease } from '../owner/lease-holder.ts'
 
 /**
- * The value of `#released` after an `unlock()`, perhaps of another task, has ended the lease. A later `release()` of
- * the lease then resolves with false.
+ * The value of `#released` if an `unlock()` has ended the lease. Another task may have called this `unlock()`. A later
+ * `release()` of the lease then resolves with false.
  */
 const ENDED = Promise.resolve(false)
 
@@ -142,7 +142,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** @internal */
   abstract readonly leaseMs: number
   /** @internal */
-  abstract readonly of: object
+  abstract readonly holdIdentity: object
 
   /** @internal */
   get list(): LinkedList<StoredLease> | undefined {

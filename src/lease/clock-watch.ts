@@ -3,8 +3,8 @@ import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/cloc
 const CHECK_MS = 250
 
 /**
- * The clocks disagree if their advances between two checks differ by more than this many
- * milliseconds.
+ * The clocks disagree if the times that they measured between two checks differ by more than this
+ * many milliseconds.
  */
 export const DISAGREEMENT_MS = 250
 

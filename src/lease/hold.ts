@@ -30,7 +30,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lastToken: number
   /** The hold that got the lock from this hold without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** For a hold from a hand-over that needs a check: when its call began, on the monotonic clock. 0 for other holds. */
+  /** If not 0, the server must confirm this hold by a request that was sent after this time on the monotonic clock. */
   calledAt = 0
   /** False after a request to re-enter or to extend the hold. A hand-over of this hold then needs a request. */
   untouched = true

@@ -35,7 +35,7 @@ export class LeaseSignal {
 
   /**
    * Aborts the signal. Its listeners run outside all frames, because the code that noticed the loss
-   * may act for another owner.
+   * may run in a frame of another owner.
    */
   abort(reason: Error): void {
     outsideFrames(() => this.#controller.abort(reason))

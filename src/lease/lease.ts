@@ -184,7 +184,7 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /** @internal */
-  get of(): object {
+  get holdIdentity(): object {
     return this.#hold
   }
 }

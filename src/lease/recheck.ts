@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts'
 
 /**
  * Checks items again after a delay. `add` ignores an item that already waits for its check.
- * Otherwise each tick during an outage would start another series of checks.
+ * Otherwise each tick of the watchdog during an outage would start another series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()

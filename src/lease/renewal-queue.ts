@@ -4,10 +4,13 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 /** The largest number of leases in one request. */
 const MOST_LEASES = 500
 
-/** One turn of the event loop sends requests until they cost this much. One lease costs 1. */
+/** In one turn of the event loop, the queue sends requests until they cost this much. One lease costs 1. */
 const TURN_COST = MOST_LEASES
 
-/** The cost of a request, in addition to the cost of its leases. In a cluster most requests have few leases. */
+/**
+ * The cost of a request, in addition to the cost of its leases. This cost limits the number of requests in a turn,
+ * because in a cluster most requests have few leases.
+ */
 const REQUEST_COST = 10
 
 interface DueHold {
@@ -26,7 +29,7 @@ interface HoldRequests<H> {
   send(holds: readonly H[]): number
 }
 
-/** Holds that wait for their requests. The hold whose validity ends first is the first. */
+/** Holds that wait for their requests, in the order in which the queue sends these requests. */
 class DueHolds<H extends DueHold> implements Dated {
   /** When the validity of the next hold ends. */
   dueAt = 0
@@ -54,7 +57,8 @@ class DueHolds<H extends DueHold> implements Dated {
 
 /**
  * Sends the requests of one watchdog in portions, so that many renewals do not block the event loop.
- * Each turn of the event loop sends one portion. The holds whose validity ends first come first.
+ * The queue sends one portion in each turn of the event loop. The group whose next hold becomes invalid first comes
+ * first.
  */
 export class RenewalQueue<H extends DueHold> {
   readonly #clock: Clock
@@ -67,7 +71,7 @@ export class RenewalQueue<H extends DueHold> {
     this.#clock = clock
   }
 
-  /** @param holds holds of one group; the hold whose validity ends first is the first */
+  /** @param holds holds of one group, in the order of their requests. Usually the first hold becomes invalid first */
   add(holds: readonly H[], requests: HoldRequests<H>): void {
     this.#order(new DueHolds(holds, requests))
   }

@@ -14,7 +14,7 @@ interface RenewedHold<H extends RenewedHold<H>> {
   remainingMonotonicMs(): number
 }
 
-/** The timer of the holds. */
+/** The members of a `RenewalTimer` that the requests use. */
 interface TimerOfHolds<H> {
   readonly leaseMs: number
   /** The number of the present round. The queue drops unsent requests of earlier rounds. */
@@ -29,7 +29,7 @@ export interface RenewalEvents<H> extends Pick<LockObserver, 'renewing'> {
   late(hold: H, cause: Error): void
 }
 
-/** Groups of the given holds, each with the lease to request in milliseconds; 0 only checks the holds. */
+/** Returns groups of these holds, each with the lease to request in milliseconds. A lease of 0 only checks holds. */
 type Wants<H> = (holds: readonly H[]) => Iterable<readonly [holds: readonly H[], leaseMs: number]>
 
 /** Sends the renewals and checks of one watchdog, and handles their answers. */
@@ -47,9 +47,10 @@ export class RenewalRequests<H extends RenewedHold<H>> {
   }
 
   /**
-   * Adds holds of one timer, in the order in which `send` sends their requests.
+   * Adds holds of one timer. `send` then sends their requests.
    *
-   * @param wants called just before the requests are sent, because the holds may have changed since
+   * @param holds the holds of each server in the order of their requests
+   * @param wants called just before the requests are sent, because the holds may change before that moment
    * @param dueAt when the requests were due, on the monotonic clock
    */
   add(timer: TimerOfHolds<H>, holds: readonly H[], wants: Wants<H>, dueAt: number): void {
@@ -69,7 +70,7 @@ export class RenewalRequests<H extends RenewedHold<H>> {
     for (const group of this.#renewer.groups(holds)) this.#queue.add(group, requests)
   }
 
-  /** Sends the first requests now. If there are many, the next turns of the event loop send the others. */
+  /** Sends the first requests now. If there are many requests, sends the others in the next turns of the event loop. */
   send(): void {
     this.#queue.send()
   }
@@ -110,7 +111,7 @@ export class RenewalRequests<H extends RenewedHold<H>> {
         timer.holds.moveToEnd(hold)
         if (answer.kind === 'renewed') renewed += 1
       }
-      // Listeners of the client may have run, for any time.
+      // Listeners of the client may have run for a long time, so `now` may be outdated.
       if (!hold.live || answer.kind === 'unknown') now = this.#clock.now()
     }
     if (renewed > 0) this.#events.renewed(renewed)

@@ -21,8 +21,8 @@ interface TimerEvents<H extends Renewed<H>> {
 }
 
 /**
- * The timer of all holds with the same renewed lease. The timer ticks after every third of this
- * lease.
+ * The timer of all holds whose renewed leases have the same length. The timer ticks after every third
+ * of this length.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number

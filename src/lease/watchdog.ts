@@ -19,8 +19,9 @@ type HoldTimer = RenewalTimer<Hold>
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client on one server or quorum. All holds with the same renewed lease share one timer, which
- * renews them after each third of this lease. The timer for the client's `leaseMs` also checks fixed leases.
+ * The watchdog of one client on one server or quorum. All holds whose renewed leases have the same length share one
+ * timer, which renews them after each third of this length. The timer for the client's `leaseMs` also checks fixed
+ * leases.
  *
  * The alarm ends the holds that were not renewed in time. The alarm sends no request. No timer of this class keeps the
  * process alive.
@@ -147,7 +148,8 @@ export class Watchdog {
   }
 
   // The watchdog also checks fixed leases, because they can end early. For example, an operator may delete the key, or
-  // the server's clock may jump. A fixed lease that is shorter than a tick usually ends before any check.
+  // the server's clock may jump. A fixed lease that is shorter than the time between two ticks usually ends before any
+  // check.
   #addRound(timer: HoldTimer, dueAt: number): void {
     timer.round += 1
     this.#renew(timer, timer.holds.all, dueAt)

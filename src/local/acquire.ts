@@ -1,7 +1,6 @@
 import { unavailableError } from '../errors.ts'
 import { type AcquisitionObservation, UNOBSERVED } from '../lock-observer.ts'
-import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
-import { keepMsOf } from './kept.ts'
+import { type AcquireRequest, keepMsOf, type Waiter } from '../waiting/waiter.ts'
 import { KeptLock } from './kept-lock.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -97,7 +96,7 @@ function startWithKept(lock: LocalLock, waiter: Waiter): void {
   else if (lock.services.server.whyDown === undefined) {
     void startWhenFreed(kept.free(), lock, waiter)
   } else {
-    // The waiter itself waits for the end of the outage.
+    // During an outage, the waiter does not wait for the release. The waiter itself waits for the end of the outage.
     void kept.free()
     waiter.start()
   }

@@ -10,7 +10,8 @@ const asked = new WeakSet<Waiter>()
  *
  * @param waiter a waiter that gives up after one refusal
  * @param holder the holder in the refusal
- * @returns false if that client cannot keep the lock, or if this waiter has asked before
+ * @returns false if the waiter has asked before, if it is part of a joint request, or if no other client can keep the
+ *   lock
  */
 export function askKeeper(
   { rawName, services }: LocalLock,

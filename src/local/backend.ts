@@ -90,8 +90,8 @@ export class Backend {
       },
       standIn,
     )
-    // After a reconnect, the server may be another server, or may have lost its data. So the
-    // watchdog renews or checks all holds. A kept lock has no holder that could learn of a loss, so the client frees it.
+    // After a reconnect, the server may be another server, or may have lost its data. So the watchdog renews or checks
+    // all holds. A kept lock has no holder that could learn of a loss, so the client frees the kept lock.
     this.#ignoreUps = server.onUp(() => {
       this.#watchdog.verifyAll()
       for (const kept of this.registry.kept) void kept.free()

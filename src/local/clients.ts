@@ -24,9 +24,9 @@ interface ClientServices {
 }
 
 /**
- * Finds the label and the process of clients. Sources are this client, the other clients of this
- * process, and the server. `Clients` remembers the clients that the server knew, because the data of
- * a client never changes.
+ * Finds the label and the process of this client, of other clients in this process, and of clients
+ * that the server knows. Remembers each answer of the server, because the data of a client never
+ * changes.
  */
 export class Clients {
   readonly #presence: Presence

@@ -9,7 +9,7 @@ import type { LocalLock } from './local-lock.ts'
 /** Releases the lock of a hold that has ended in this client. */
 type SendRelease = (lock: LocalLock, hold: Hold, reason: ClosedError) => Promise<boolean>
 
-/** `close()` has at most so many releases in flight, because the last of too many would get no answer in time. */
+/** `close()` usually has at most this many releases in flight. With more, the last releases would get late answers. */
 const MOST_RELEASES = 1_000
 
 export interface EndedHolds {
@@ -35,7 +35,8 @@ export function closeAll(
   const [first] = locks
   if (first === undefined) return { cutOff: [], untilReleased: () => Promise.resolve() }
   const { clock, limits } = first.services
-  // Half of the time that the client waits without an answer. So all releases are sent before the connection closes.
+  // If no release succeeds for about half of `commandTimeoutMs`, all remaining releases are sent at once. So all
+  // releases are sent before the connection closes.
   const releases = new LimitedTasks(clock, MOST_RELEASES, limits.commandTimeoutMs / 2)
   const closing = locks.map((lock) => ({
     lock,
@@ -43,7 +44,8 @@ export function closeAll(
       releases.add(() => release(lock, hold, reason)),
     ),
   }))
-  // Only now, because the end of many holds may take longer than an answer may take.
+  // The releases start only now, because the code above may take long if there are many holds. A release that was sent
+  // earlier could then time out.
   releases.start()
   const released = closing.map(async ({ lock, held }) => {
     const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))

@@ -49,7 +49,7 @@ export async function confirmed<A extends WaiterAnswer>(
   waiter.notYet = undefined
   open.finish()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
-  // The server has granted the lock. Because this value is above 0, `abandonId` releases the grant.
+  // The server has granted the lock. Because `doubtUntilMs` is above 0, `abandonId` releases the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing

@@ -4,8 +4,8 @@ import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
- * Extends the lease to at least `leaseMs` milliseconds from now. The limit of the hold may cut this
- * time. Rejects if the server did not confirm the extension, or if the hold has ended.
+ * Extends the lease to at least `leaseMs` milliseconds from now, but not beyond the limit of the
+ * hold. Rejects if the server did not confirm the extension, or if the hold has ended.
  */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
   if (!(await lengthen(lock, hold, leaseMs))) throw hold.whyEnded()

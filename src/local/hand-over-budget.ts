@@ -6,8 +6,8 @@ const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
 
 /**
- * A hand-over request reserves this many tokens for later hand-overs. So does a request for a lock for which several
- * calls of this client wait. The token of the new holder is extra.
+ * A hand-over request reserves this many tokens for later hand-overs, in addition to the token of the new holder. A
+ * request to acquire a lock reserves the same number if several calls of this client wait for the lock.
  */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
@@ -17,7 +17,7 @@ export const RESERVE = MOST_ACQUISITIONS - 1
  */
 const STEP_BACK_MS = { least: 1, spread: 1 }
 /** After its turn, a client lets other clients ask first for at most this many milliseconds. */
-const LONGEST_POLITENESS_MS = 1_000
+const LONGEST_PRECEDENCE_MS = 1_000
 
 /**
  * After hand-overs for this many milliseconds, the client pauses even if the server counts no other
@@ -25,15 +25,15 @@ const LONGEST_POLITENESS_MS = 1_000
  */
 export const UNBROKEN_MS = 1_000
 /**
- * The pause after hand-overs for `UNBROKEN_MS` takes the share `part` of the time of the
- * hand-overs, but at most `longestMs` milliseconds.
+ * After hand-overs for `UNBROKEN_MS` or longer, the client pauses for the share `part` of that time,
+ * but at most for `longestMs` milliseconds.
  */
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
  * Limits the turn of one client at a lock. A turn begins with an acquisition, and ends after many acquisitions or some
- * milliseconds. Without a limit, the client could hand the lock over forever. After its turn, the client lets other
- * clients ask first, for about as long as their turns take.
+ * milliseconds. Without a limit, the client could hand the lock over to its own waiters forever. After its turn, the
+ * client lets other clients ask first, for about as long as their turns take.
  *
  * Measured with `node bench/probes/lock/hand-over.mjs`.
  */
@@ -41,7 +41,7 @@ export class HandOverBudget {
   #acquisitions = 0
   #startedAt = 0
   #releasedAt = 0
-  #politeUntil = 0
+  #letsOthersUntil = 0
   /**
    * Since when no other client could acquire the lock, on the monotonic clock. Undefined after a
    * release that lets any client acquire the lock.
@@ -117,8 +117,8 @@ export class HandOverBudget {
     this.#acquisitions = 0
     if (others <= 0) return
     const tookMs = this.#releasedAt - this.#startedAt
-    const theirsMs = Math.min(others * tookMs * 1.2, LONGEST_POLITENESS_MS)
-    this.#politeUntil = this.#releasedAt + theirsMs
+    const theirsMs = Math.min(others * tookMs * 1.2, LONGEST_PRECEDENCE_MS)
+    this.#letsOthersUntil = this.#releasedAt + theirsMs
   }
 
   /**
@@ -126,17 +126,17 @@ export class HandOverBudget {
    *
    * @param later called when the result may have become true, if the result is false now
    */
-  isForgotten(later: () => void): boolean {
-    const politeMs = this.#politeMs
-    if (politeMs === 0) return true
+  mayForget(later: () => void): boolean {
+    const precedenceMs = this.#precedenceMs
+    if (precedenceMs === 0) return true
     this.#clock.clear(this.#reminder)
-    this.#reminder = this.#clock.after(politeMs + 1, later).unref()
+    this.#reminder = this.#clock.after(precedenceMs + 1, later).unref()
     return false
   }
 
   /** True while other clients should ask first, because the turn of this client has ended. */
-  get isPolite(): boolean {
-    return this.#politeMs > 0
+  get letsOthersAsk(): boolean {
+    return this.#precedenceMs > 0
   }
 
   /** Resolves after a short random pause, in which other clients can send their requests. */
@@ -150,7 +150,7 @@ export class HandOverBudget {
     return this.#unbrokenSince === undefined ? 0 : this.#clock.monotonic() - this.#unbrokenSince
   }
 
-  get #politeMs(): number {
-    return Math.max(0, this.#politeUntil - this.#clock.monotonic())
+  get #precedenceMs(): number {
+    return Math.max(0, this.#letsOthersUntil - this.#clock.monotonic())
   }
 }

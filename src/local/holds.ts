@@ -158,7 +158,7 @@ export class Holds extends HoldSet {
   watch(hold: Hold, { lease, leaseMs }: AcquireRequest, sentAt = hold.beganAt): void {
     if (!lease?.watched || !hold.live) return
     if (hold.renewMs === 0) hold.limit(lease.maxHoldMs, sentAt)
-    // An array that grows would reserve memory for 17 numbers in each hold.
+    // A new array saves memory, because `push` would reserve space for 17 numbers in each hold.
     hold.watched = [...hold.watched, leaseMs]
     this.#renewTo(hold, Math.max(hold.renewMs, leaseMs))
   }

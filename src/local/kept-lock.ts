@@ -5,9 +5,9 @@ import type { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import { type KeepObservation, UNOBSERVED } from '../lock-observer.ts'
 import { mayBeKept } from '../servers/owner-id.ts'
-import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { type AcquireRequest, keepMsOf, type Waiter } from '../waiting/waiter.ts'
 import { RESERVE, UNBROKEN_MS } from './hand-over-budget.ts'
-import { type Kept, keepMsOf, type StaysAway } from './kept.ts'
+import type { Kept, StaysAway } from './kept.ts'
 import type { LocalLock } from './local-lock.ts'
 import { holdAfter } from './passed-on.ts'
 import { FreeRequest } from './release-request.ts'
@@ -19,8 +19,8 @@ import { FreeRequest } from './release-request.ts'
 const MOST_RESERVED = 1_023
 
 /**
- * A check of the server in the last milliseconds before a call also counts for this call. So frequent calls cause at
- * most about 100 checks per second.
+ * A call needs no further check if the client sent a check within this many milliseconds before the call. So frequent
+ * calls cause at most about 100 checks per second.
  */
 const CHECK_EACH_MS = 10
 
@@ -31,15 +31,15 @@ const CHECK_EACH_MS = 10
 export class KeptLock implements Kept {
   staysAway: StaysAway = 'never'
   readonly #lock: LocalLock
-  /** The hold before the next hold: the kept hold. In the turn of a release, still the hold that was released. */
+  /** The hold that the next call continues: the kept hold, or the released hold until the kept hold is made. */
   #last: Hold | undefined
-  /** The kept hold, which the watchdog renews. Made in the next turn, because many calls acquire the lock before it. */
+  /** The kept hold, which the watchdog renews. Made in the next turn, because often a call gets the lock earlier. */
   #hold: Hold | undefined
   #isTurnAwaited = false
   #observation: KeepObservation = UNOBSERVED
   /** The `keepMs` of the hold that an owner has now; 0 if the client must free the lock after this hold. */
   #keepMs = 0
-  /** The owner id of the last hold, and when its granted request was sent, on the monotonic clock. */
+  /** The owner id of the last hold, and when the request that acquired it was sent, on the monotonic clock. */
   #ownerId = ''
   #grantedAt = 0
   #isWanted = false
@@ -124,7 +124,8 @@ export class KeptLock implements Kept {
     kept.renewMs = kept.leaseMs
     watchdog.track(kept)
     watchdog.watch(kept)
-    // While the event loop is blocked, the client could not answer another client that wants the lock.
+    // The watchdog thread must not renew a kept lock. With a blocked event loop, this client could not answer another
+    // client that wants the lock.
     kept.standAlone()
     this.#last = kept
     this.#hold = kept
@@ -138,7 +139,7 @@ export class KeptLock implements Kept {
     const last = this.#last
     const { holds, services } = this.#lock
     const { clock } = services
-    // Behind a broken connection, another server may have taken over without the hold.
+    // While the connection is down, a failover may have replaced the server. The new server may not have the hold.
     if (services.server.whyDown !== undefined) return undefined
     if (last === undefined || !isFor(last, request)) return undefined
     const now = clock.now()
@@ -197,7 +198,10 @@ export class KeptLock implements Kept {
     this.#observation.ended(outcome)
   }
 
-  /** Reserves more tokens next time if this client has used all reserved tokens, and few tokens if it has used few. */
+  /**
+   * The next request reserves more tokens if this client has used all reserved tokens. It reserves the fewest tokens if
+   * more than half of them were not used.
+   */
   #updateReserve({ token, lastToken, calledAt }: Hold): void {
     if (this.#keepMs === 0) return
     if (token === lastToken && calledAt !== 0)
@@ -229,7 +233,7 @@ export class KeptLock implements Kept {
   }
 }
 
-/** True if at least half of the lease is left. If less is left, the renewals get no answers. */
+/** True if at least half of the lease is left. The watchdog renews earlier, so less is left only without answers. */
 function isFresh({ proof, leaseMs }: Hold, now: Moment): boolean {
   return proof.validForMs - elapsedMs(proof.sentAt, now) >= validityMs(leaseMs) / 2
 }

@@ -1,11 +1,6 @@
 import type { Hold } from '../lease/hold.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 
-/** Returns how long the client keeps the lock after this acquisition, in milliseconds; 0 for not at all. */
-export function keepMsOf({ lease }: AcquireRequest): number {
-  return lease === undefined ? 0 : lease.keepMs
-}
-
 /**
  * Says if the waiters of a client pause after a release, so that other clients can ask first. `never`: no pause.
  * `always`: a pause. `forOthers`: a pause if another client listens. `briefly`: a pause of some milliseconds.
@@ -14,7 +9,7 @@ export type StaysAway = 'never' | 'always' | 'forOthers' | 'briefly'
 
 /** One lock that its client may keep between two holds. `KeptLock` implements this interface. */
 export interface Kept {
-  /** The owner id of the kept hold. Undefined while an owner holds the lock, and if this client does not have the lock. */
+  /** The owner id of the kept hold; undefined if this client does not keep the lock now. */
   readonly owner: string | undefined
   /** For how long this client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
   readonly keptMs: number | undefined
@@ -25,8 +20,8 @@ export interface Kept {
   /** Called when a waiter of this client got the lock, with or without a request. */
   acquired(hold: Hold, request: AcquireRequest): void
   /**
-   * Passes the kept hold to the waiter. Returns undefined if no hold is kept, if the waiter needs another lease, or if
-   * too much of the lease has passed.
+   * Passes the kept hold to the waiter. Returns undefined if no hold is kept, or if the hold does not fit the request.
+   * Also returns undefined if too much of the lease has passed, or if the connection is down.
    */
   passTo(waiter: Waiter): Hold | undefined
   /** Called after the last release of the hold. Returns true if the client keeps the lock. */

@@ -30,8 +30,8 @@ interface LocalLockEvents {
 }
 
 /**
- * One lock in this client: its holds, and its waiters in a `WaitQueue`. Usually only the first waiter of each line sends
- * requests. If possible, a release hands the lock over to a waiter of this client.
+ * One lock in this client: its holds, and its waiters in a `WaitQueue`. Usually only the first waiter of each line of
+ * the `WaitQueue` sends requests. If possible, a release hands the lock over to a waiter of this client.
  */
 export class LocalLock extends Linked<LocalLock> {
   readonly name: string
@@ -80,7 +80,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.#releases?.stopListening()
     if (this.isOccupied) return
     this.#host.becameFree(this)
-    if (!this.handOverBudget.isForgotten(() => this.tasks.reportIfQuiet())) return
+    if (!this.handOverBudget.mayForget(() => this.tasks.reportIfQuiet())) return
     this.queuedWaiters?.stopHeartbeat()
     this.queuedWaiters = undefined
     this.#host.becameIdle(this)
@@ -194,7 +194,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(hint)) firstBeside.wakeEvent.set()
   }
 
-  /** Starts the first waiter of each line, or wakes it if no hold here prevents its request. Without waiters, ends the subscription. */
+  /** Starts the first waiter of each line, or wakes it if no hold prevents its request. If none waits, unsubscribes. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
@@ -202,12 +202,12 @@ export class LocalLock extends Linked<LocalLock> {
       this.tasks.reportIfQuiet()
       return
     }
-    this.#lead(waiters.firstBeside)
-    this.#lead(waiters.first)
-    this.#lead(waiters.firstAside)
+    this.#startOrWake(waiters.firstBeside)
+    this.#startOrWake(waiters.first)
+    this.#startOrWake(waiters.firstAside)
   }
 
-  #lead(first: Waiter | undefined): void {
+  #startOrWake(first: Waiter | undefined): void {
     if (first?.contending === false) first.contend()
     else if (first?.waitsHere && !this.excludes(first.request)) first.wakeEvent.set()
   }

@@ -191,7 +191,7 @@ export class LocalLocks {
     throw closingError(lockName)
   }
 
-  /** Limits the hold to `maxHoldMs` ms from now. Does nothing if the watchdog renews it for no acquisition or several. */
+  /** Limits the hold to `maxHoldMs` ms from now, but only if the watchdog renews it for exactly one acquisition. */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
     hold.limit(maxHoldMs, this.clock.monotonic())

@@ -3,7 +3,10 @@ import type { AcquireRequest, LeaseRequest, Waiter } from '../waiting/waiter.ts'
 import type { RemoteKind } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** A kind of lock that creates waiters for leases, or for another `Result`. This folder imports no kind; callers pass the kind. */
+/**
+ * A kind of lock that creates waiters for leases, or for another `Result`. This folder imports no kind, because callers
+ * pass the kind.
+ */
 export interface LockKind<Result = Lease, Request extends AcquireRequest = LeaseRequest>
   extends RemoteKind {
   /**

@@ -7,7 +7,7 @@ import type { LocalLock } from './local-lock.ts'
  */
 const MOST_IDLE = 512
 
-/** The local locks of one client by name. Locks that became idle recently are kept too. */
+/** The local locks of one client by name, including locks that became idle recently. */
 export class LocksByName {
   readonly #all = new Map<string, LocalLock>()
   /** Idle locks. The lock that became idle last is at the end. */

@@ -28,7 +28,8 @@ export interface PendingConfirmation {
  * Hands the lock over to the waiter without a request. The new hold has the same owner id, the next
  * reserved token and the same lease.
  *
- * @param confirmation its answer proves the lease of the new hold; undefined if none is in flight
+ * @param confirmation a request in flight whose answer proves the lease of the new hold; undefined if
+ *   there is none
  * @returns the new hold. Null if no token is reserved, the hold is not `untouched`, the leases
  *   differ, or too much of the lease has passed
  */

@@ -1,21 +1,78 @@
+import type { AcquirePath } from '../diagnostics.ts'
+import type { Hold } from '../lease/hold.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
-import type { AcquireRequest, AcquireSender, LeaseRequest } from '../waiting/waiter.ts'
+import type { Confirm } from '../servers/durability.ts'
+import {
+  type AcquireRequest,
+  type AcquireSender,
+  type LeaseRequest,
+  Waiter,
+} from '../waiting/waiter.ts'
 import { askKeeper } from './ask-keeper.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import { kindOf } from './kind-verbs.ts'
-import { LocalWaiter } from './local-waiter.ts'
-import { reenter } from './reenter.ts'
+import { kindOf, renewalOf } from './kind-verbs.ts'
+import type { LocalLock } from './local-lock.ts'
+import { reenter, startOthers } from './reenter.ts'
+import { releaseOne } from './release.ts'
 import { abandonId, callMsFor, ownerIdOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** A waiter with `isSingleAttempt` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
 
+/** A waiter for a lock of this client. Its kind decides when it sends requests. `T` is what the caller receives. */
+export abstract class LocalWaiter<T, R extends AcquireRequest = LeaseRequest> extends Waiter<T> {
+  declare readonly request: R
+  readonly lock: LocalLock
+  /** The stack trace of the user's call; undefined if no warning needs the stack trace. */
+  declare calledFrom?: Error
+
+  constructor(lock: LocalLock, request: R) {
+    super(request, lock.newSharedBudget(request), lock)
+    this.lock = lock
+    const { heldWatch } = lock.services
+    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
+  }
+
+  accept(hold: Hold, path?: AcquirePath): void {
+    const { lock, request } = this
+    const { holds, waiters } = lock
+    holds.startHold(hold)
+    lock.handOverBudget.acquired()
+    if (this.settled) {
+      lock.tasks.run(releaseOne(lock, hold, 0))
+      return
+    }
+    holds.watch(hold, request)
+    lock.kept?.acquired(hold, request)
+    // The waiter settles before the client emits events. So the caller receives the lease even if a listener aborts the
+    // call.
+    this.resolve(hold, path)
+    holds.report(hold, this.waitedMs, this.observation)
+    // A listener may have released the hold.
+    if (!hold.live) return
+    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queuedWaiters?.wake(request.owner)
+    startOthers(lock, hold, this)
+  }
+
+  /** Rejects after an unexpected error, and emits it. Otherwise the caller and `close()` would wait forever. */
+  protected stepFailed(error: unknown): void {
+    this.reject(error)
+    this.lock.taskFailed(error as Error)
+    this.lock.tasks.finished()
+  }
+
+  /** Waits until replicas have confirmed a grant; undefined if grants need no confirmation. */
+  get confirm(): Confirm | undefined {
+    return renewalOf(this.request, this.lock.services.server).confirm
+  }
+}
+
 /** Waits in the wait queue of its client. Usually only the first waiter sends requests. */
-export abstract class RacingWaiter<
-  Result,
-  Request extends AcquireRequest = LeaseRequest,
-> extends LocalWaiter<Result, Request> {
+export abstract class RacingWaiter<T, R extends AcquireRequest = LeaseRequest> extends LocalWaiter<
+  T,
+  R
+> {
   #splits = 0
   /** When the last refusal arrived, on the monotonic clock; -Infinity before the first refusal. */
   protected refusedAt = -Infinity
@@ -63,8 +120,8 @@ export abstract class RacingWaiter<
       } else if (this.keptOutMs > 0) {
         this.#sleepHere(this.keptOutMs)
       } else if (lock.handOverBudget.awayMs > 0) {
-        wakeEvent.wake(this, lock.handOverBudget.awayMs)
-      } else if (lock.handOverBudget.isPolite) {
+        wakeEvent.onWakeUp(this, lock.handOverBudget.awayMs)
+      } else if (lock.handOverBudget.letsOthersAsk) {
         lock.handOverBudget
           .stepBack()
           .then(() => this.#sendAfterPause())
@@ -116,7 +173,7 @@ export abstract class RacingWaiter<
     const attempt = {
       owner: ownerIdOf(this),
       leaseMs: request.leaseMs,
-      reserve: lock.kept?.reserveFor(request) ?? (lock.waiters.isShared ? RESERVE : 0),
+      reserve: lock.kept?.reserveFor(request) ?? (lock.waiters.hasSeveral ? RESERVE : 0),
       callMs,
       beside: lock.holds.beside(request)?.id.ownerId,
       waits,
@@ -151,7 +208,7 @@ export abstract class RacingWaiter<
       if (this.settled) {
         this.#cleanUp()
       } else if (grant === null) {
-        wakeEvent.wake(this, pauseMs)
+        wakeEvent.onWakeUp(this, pauseMs)
       } else if (!this.isSingleAttempt) {
         lock.announce(this)
         const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
@@ -159,7 +216,7 @@ export abstract class RacingWaiter<
         if (this.list?.first !== this) this.#sleepHere()
         // After split votes, the waiter does not wait for a message. The client that gets the majority may not know
         // this waiter, and then sends no message.
-        else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+        else if (splitMs === undefined) wakeEvent.onWakeUp(this, listenMs)
         else lock.services.clock.after(splitMs, () => this.woken())
       } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
         this.#splits += 1
@@ -176,7 +233,7 @@ export abstract class RacingWaiter<
 
   #sleepHere(ms?: number): void {
     this.waitsHere = true
-    this.wakeEvent.wake(this, ms)
+    this.wakeEvent.onWakeUp(this, ms)
   }
 
   #cleanUp(): void {

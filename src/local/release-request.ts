@@ -125,7 +125,7 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget } = lock
     abandonIfInDoubt(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // The server serves waiters for permits in the order of their waits. So this client does not pause for other clients.
+    // The server grants permits in the order of the waits. So this client does not pause for other clients.
     handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
     const staysAway = this.#staysAway
     const isForOthers = staysAway === 'forOthers' && freed !== null && freed.others !== 0

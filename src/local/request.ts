@@ -8,8 +8,7 @@ import type {
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
-import type { Waiter } from '../waiting/waiter.ts'
-import { keepMsOf } from './kept.ts'
+import { keepMsOf, type Waiter } from '../waiting/waiter.ts'
 import { kindOf } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
@@ -31,9 +30,8 @@ export interface RequestOutcome<A extends WaiterAnswer> {
 }
 
 /**
- * If the wait timeout comes during a request, the request times out at most this many milliseconds
- * later.
- * So the error names the wait timeout.
+ * A request of a waiter times out at most this many milliseconds after the wait timeout. The wait
+ * timeout comes first, so the error names the wait timeout.
  */
 const AFTER_THE_WAIT_MS = 20
 

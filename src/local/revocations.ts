@@ -20,7 +20,7 @@ import {
 interface RevocationClient extends Requester {
   readonly requests: HolderRequests
   holds(): readonly Hold[]
-  /** Returns the kept object of the lock with this key; undefined if this client never keeps the lock. */
+  /** Returns the `Kept` of the lock with this key; undefined if no call of this client has asked to keep the lock. */
   kept(key: string): Kept | undefined
   allKept(): readonly Kept[]
 }
@@ -99,7 +99,7 @@ export class Revocations {
     this.#channel.send(to, this.#keptRequest('', key), commandTimeoutMs).catch(() => {})
   }
 
-  /** Like {@link wants}, for a call that watches the lock. Such a call must also see the release of a lock that this client keeps. */
+  /** Like {@link wants}, for a call that watches the lock. Also frees the lock if this client itself keeps the lock. */
   watches(key: string, holder: string): void {
     if (clientOf(holder) === this.#client.client) void this.#client.kept(key)?.wanted()
     else this.wants(key, holder)
@@ -108,7 +108,7 @@ export class Revocations {
   /**
    * Like {@link wants}, but waits for the answer.
    *
-   * @returns resolves with true if the lock was kept and is free now; undefined if no other client keeps the lock
+   * @returns resolves with true if the lock was kept and is free now; undefined if no other client can keep the lock
    */
   freeKept(key: string, holder: string): Promise<boolean> | undefined {
     const to = this.#keeperOf(holder)

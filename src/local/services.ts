@@ -24,7 +24,9 @@ export interface Services {
   readonly emit: Emit
   /** Passes release requests of other clients to the holders, and asks other clients to free kept locks. */
   readonly revocations: {
-    /** Since when this client has received each message of other clients, on the monotonic clock; Infinity for never. */
+    /**
+     * Since when this client has received each message of other clients, on the monotonic clock; Infinity for never.
+     */
     readonly listeningSince: number
     started(): void
     startListening(): void

@@ -54,8 +54,8 @@ const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLoc
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
 /**
- * The rules of the options of `lock` and `using`, and of most options for permits. `acquisitionOf` checks `leaseMs`, because its
- * rule depends on `renew`.
+ * The rules for the options of `lock` and `using`, and for most options of permits. `acquisitionOf` checks `leaseMs`,
+ * because the rule for `leaseMs` depends on `renew`.
  */
 export const LOCK_OPTIONS = {
   leaseMs: unchecked,

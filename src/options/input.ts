@@ -137,7 +137,7 @@ export function refuseKeepMs(_value: unknown, what: string): never {
   )
 }
 
-/** @throws `InvalidArgumentError` if an option of the client prevents that the client keeps locks */
+/** @throws `InvalidArgumentError` if the client must not keep locks because of another option */
 export function assertMayKeep(keptMs: number, isQuorum: boolean, isDurable: boolean): void {
   if (keptMs === 0 || !(isQuorum || isDurable)) return
   throw new InvalidArgumentError(

@@ -1,6 +1,6 @@
 import type { OwnerHandle as Owner } from '../owner/owner.ts'
 
-/** The options of all locks with one name: `getLock`, `getFairLock` and `getReadWriteLock`. */
+/** The options that `getLock`, `getFairLock` and `getReadWriteLock` have in common. */
 export interface GetLockOptions {
   /**
    * An owner from `holdfast.owner()`, for all acquisitions through this object. Without this option, the frame in which

@@ -18,9 +18,9 @@ export interface HoldfastOptions {
    */
   masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
-   * The longest lease of all clients, in milliseconds. It counts with `masters` and for a RedLock. Longer leases are
-   * refused. All clients must use the same value. A master that was restarted, was emptied or was a replica does not
-   * vote for this time, because it may have lost leases.
+   * The longest lease of all clients, in milliseconds. The option applies to `masters` and to RedLocks. The client
+   * refuses longer leases. All clients must use the same value. A master that was restarted, was emptied or was a
+   * replica may have lost leases. So this master does not vote until `longestLeaseMs` has passed.
    *
    * @default twice `leaseMs`
    */
@@ -76,8 +76,8 @@ export interface HoldfastOptions {
    */
   label?: string
   /**
-   * With true, this client reports its label, host and process id to other clients. It writes the report to a separate
-   * key, together with other requests. No lock depends on the report.
+   * With true, this client reports its label, host and process id to other clients. The report has its own key, and the
+   * client sends it together with other requests. No lock depends on the report.
    *
    * @default true
    */
@@ -139,8 +139,9 @@ export interface HoldfastOptions {
   /**
    * The replicas that must have an acquisition before it counts. The option applies to locks of every kind and to
    * permits with leases. If fewer replicas confirm in time, the call rejects with `NotDurableError`, and the
-   * acquisition is undone. With this option, the client opens one more connection to each node. Each
-   * acquisition takes one more round trip, to the slowest of the required replicas. The option cannot be combined with `masters`.
+   * client undoes the acquisition. With this option, the client opens one more connection to each node. Each
+   * acquisition takes one more round trip, to the slowest of the required replicas. The option cannot be combined with
+   * `masters`.
    *
    * @default off: an acquisition counts when the master has it
    */

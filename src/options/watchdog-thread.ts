@@ -7,8 +7,8 @@ import { or, shape } from './shape.ts'
 
 export interface WatchdogThreadOptions {
   /**
-   * If the main thread is silent for this long, in milliseconds, the worker thread stops its renewals. The main thread
-   * may hang forever, and the locks must become free.
+   * If the main thread is silent for this long, in milliseconds, the worker thread stops its renewals. Otherwise a
+   * main thread that hangs forever would keep its locks forever.
    *
    * @default 60_000
    */

@@ -149,7 +149,7 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.calledAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // This stores `hasOthers` and not the doubt. Otherwise each doubtful `unlock()` would make the
+    // The field stores `hasOthers` and not the doubt. Otherwise each doubtful `unlock()` would make the
     // next `unlock()` doubtful, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {

@@ -162,7 +162,8 @@ function forget(leases: LeaseList, clock: Clock): number {
     after = lease.after
     const { lostAt, leaseMs } = lease
     if (lostAt === undefined) continue
-    const keptMs = lease.of === last?.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
+    const keptMs =
+      lease.holdIdentity === last?.holdIdentity ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
     const isOthers = calledAt < lostAt
     excess -= 1
     if (excess >= 0 || (lostAt + keptMs <= now && !isOthers)) leases.remove(lease)

@@ -19,7 +19,7 @@ export interface StoredLease extends Linked<StoredLease> {
    * Identifies the hold of the lease. All acquisitions of one hold have the same object, because
    * they are lost together.
    */
-  readonly of: object
+  readonly holdIdentity: object
 }
 
 /**

@@ -67,8 +67,8 @@ export class Owner extends LeaseHolder {
   }
 
   /**
-   * Returns a new owner id for an attempt with `keepMs`. The number of this attempt begins with 0, so that other clients
-   * see that the client of the holder may keep the lock.
+   * Returns a new owner id for an attempt with `keepMs`. The attempt number begins with 0, so that other clients see
+   * that the client of the holder may keep the lock.
    *
    * @internal
    */
@@ -97,13 +97,13 @@ export class Owner extends LeaseHolder {
   }
 
   /** @internal */
-  gathers(lock: string): void {
+  beginGathering(lock: string): void {
     this.#gathering ??= new Set()
     this.#gathering.add(lock)
   }
 
   /** @internal */
-  gathered(lock: string): void {
+  endGathering(lock: string): void {
     this.#gathering?.delete(lock)
   }
 }
@@ -115,7 +115,7 @@ const readLockOptions = shape(SUBJECT, { owner: unchecked, keepMs: refuseKeepMs 
 const readPlainLockOptions = shape(SUBJECT, { owner: unchecked, keepMs })
 
 /**
- * Returns the owner that the options of `getLock` contain; undefined if they contain none.
+ * Returns the owner that the options of `getFairLock` or `getReadWriteLock` contain. Undefined if they contain none.
  *
  * @throws `InvalidArgumentError` for an unknown option, or if the value of `owner` is not an owner of this client
  */

@@ -11,12 +11,12 @@ export interface Granted {
   readonly kind: 'granted'
   readonly token: number
   /**
-   * How many tokens directly below `token` are reserved for later hand-overs; undefined for none.
+   * How many tokens directly below `token` are reserved for later hand-overs; 0 or undefined if none.
    */
   readonly reserved?: number
   /**
-   * Gives the quorum a function that returns the lease of the hold. If masters lack the hold, the
-   * quorum repairs them until the hold ends. Undefined without a quorum.
+   * The client calls this function with a function that returns the lease of the hold. If masters may
+   * lack the hold, the quorum restores the hold on these masters. Undefined without a quorum.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -26,7 +26,7 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/** The server freed the lock for other clients instead of the hand-over. */
+/** The server freed the lock and did not hand it over, because other clients may wait. */
 export interface Yielded {
   readonly kind: 'yielded'
   /** The number of other clients that wait; undefined if the server does not know. */
@@ -47,7 +47,7 @@ export interface LastHolder {
   readonly length?: number
   /** The owner's position in the queue, from 1; usually null if the owner was there before. */
   readonly position?: number | null
-  /** Set if the caller wants several locks, and another of these locks was unavailable. */
+  /** Set if the caller wants several locks together, and this lock did not cause the refusal. */
   readonly isOther?: true
 }
 
@@ -89,7 +89,10 @@ export interface HeartbeatAnswer {
   /** The holder's remaining lease, in milliseconds; Infinity if endless or without a holder. */
   readonly ttlMs: number
   readonly lastToken: number
-  /** The next owner in the queue, usually its head; '' if there is none. */
+  /**
+   * The first owner in the queue; '' if there is none. Near the end of a lease, the first owner whose
+   * client is alive.
+   */
   readonly first: string
   /** The holder if the holder is an owner of this client; otherwise ''. */
   readonly granted: string
@@ -105,7 +108,10 @@ export interface NextHolder {
   readonly token: number
   /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
-  /** The owners of the run behind this owner, in FIFO order. Their tokens are at most `token`. */
+  /**
+   * The run: the next owners of the same client in the queue, in FIFO order. Their tokens are at most
+   * `token`.
+   */
   readonly run?: readonly string[]
 }
 
@@ -127,7 +133,10 @@ export interface SeenHold {
   readonly token: number | null
 }
 
-/** The server grants all locks, under one token, or none. The lock at `index` is not available. */
+/**
+ * The server grants all locks under one token, or it grants no lock. In a refusal, the lock at `index`
+ * is not available.
+ */
 export type JointAnswer =
   | Granted
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }

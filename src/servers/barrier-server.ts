@@ -35,7 +35,7 @@ export type Arrived =
   | { readonly kind: 'passed' }
   /** The client withdrew the arrival, or its lease ended before all parties had arrived. */
   | { readonly kind: 'gone' }
-  /** The current round needs another number of parties. */
+  /** The current round needs a different number of parties. */
   | { readonly kind: 'other'; readonly parties: number }
 
 /** A cyclic barrier as the server stores it. */

@@ -16,7 +16,10 @@ type FailureKind =
   /** The request was invalid, so the server changed nothing. */
   | 'misused'
 
-/** A retry after these kinds is pointless. After `refused`, the argument `permanent` decides. */
+/**
+ * By default, a failure of one of these kinds is permanent: a retry is pointless. The argument
+ * `permanent` overrides this default.
+ */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The reports that clients of one server store about themselves, as texts by field. Other clients
- * and tools read the reports. The server keeps a report while its client is connected, and may
- * delete the report some minutes later.
+ * and tools read the reports. The server keeps a report while its client is connected. Some minutes
+ * after the connection has ended, the server may delete the report.
  */
 export interface ClientReports {
   /** Stores a text; undefined deletes the text. The call does not wait for the server. */

@@ -6,8 +6,8 @@ import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
- * The lease of a grant until the owner confirms the grant, in milliseconds. If the owner's process
- * is frozen, the next waiter gets the lock after this time.
+ * The claim window: the lease of a grant until the owner confirms the grant, in milliseconds. If the
+ * owner's process is frozen, the next waiter gets the lock after this time.
  */
 export const CLAIM_MS = 1_500
 
@@ -17,15 +17,18 @@ export const CLAIM_MS = 1_500
  */
 export const ALIVE_MS = 3_000
 
-/** The longest run behind one grant: how many owners of a client it serves without a request. */
+/**
+ * The largest number of owners in a run. A run is the next owners of the same client in the queue. One
+ * grant serves the run without further requests.
+ */
 export const MOST_IN_RUN = 63
 
 /** The fair locks of a server, for one client. */
 export interface FairServer {
   lock(rawName: string): RemoteFairLock
   /**
-   * Calls `onGrant` with each grant to this client. Calls `onGrant` without a grant when this
-   * client may have missed grants.
+   * Listens to this client's inbox, the channel of its grants. Calls `onGrant` with each grant. Calls
+   * `onGrant` without a grant when this client may have missed grants.
    */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
@@ -68,7 +71,7 @@ export interface RemoteFairLock {
 }
 
 export interface EndedFairHold extends LoweredHold {
-  /** The longest run that the client wants to serve; undefined for none. */
+  /** The largest number of owners in a run that the client wants to serve; undefined for no run. */
   readonly most?: number
   /**
    * The owners that this client has served in runs. The server removes them from the queue.
@@ -96,8 +99,8 @@ export interface FairGrant {
   readonly owner: string
   readonly token: number
   /**
-   * The owners of this client behind this owner in the queue, in FIFO order. Their tokens are at most `token`.
-   * Undefined for none.
+   * The run: the next owners of this client in the queue, in FIFO order. Their tokens are at most `token`. Undefined
+   * for no run.
    */
   readonly run?: readonly string[]
 }

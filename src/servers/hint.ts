@@ -1,10 +1,10 @@
 /**
- * A sign that one lock may have changed: a message of the server, or the notice that messages may
- * have been missed. A hint proves nothing, so a listener that needs the lock still sends a request.
+ * A sign that one lock may have changed: a message of the server, or the notice that this client may
+ * have missed messages. A hint proves nothing, so a listener that needs the lock still sends a request.
  */
 export type Hint = MissedHint | ReleaseHint | TurnHint
 
-/** Hints may have been missed. */
+/** This client may have missed hints. */
 interface MissedHint {
   readonly kind: 'missed'
 }

@@ -102,8 +102,8 @@ export interface RemoteLock {
   peek(callMs: number): Promise<HolderFacts>
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onHint` with each hint about the lock. Calls it with {@link MISSED} when the subscription
-   * begins, and each time after hints may have been missed.
+   * Calls `onHint` with each hint about the lock. Calls `onHint` with {@link MISSED} when the
+   * subscription begins, and when this client may have missed hints.
    */
   listen(onHint: (hint: Hint) => void): Subscription
 }

@@ -4,9 +4,9 @@ export interface MasterHealth {
   readonly address: string
   /**
    * `votes`: the master works normally. `behind`: it votes, but lacks leases of this client; the next renewal adds
-   * them. `rests`: it may have lost leases, and votes again after `restsForMs`. `unmarked`: it has no valid mark
-   * since it was started, emptied or promoted; its rest begins with the next request for a free lock. `refuses`: it
-   * answers with an error. `unreachable`: it does not answer.
+   * them. `rests`: it may have lost leases, and votes again after `restsForMs`. `unmarked`: it was started, emptied
+   * or promoted, and has no valid mark yet. It does not vote, and its rest begins with the next request for a free
+   * lock. `refuses`: it answers with an error. `unreachable`: it does not answer.
    */
   readonly state: 'votes' | 'behind' | 'rests' | 'unmarked' | 'refuses' | 'unreachable'
   /**

@@ -21,8 +21,8 @@ export interface RemotePool {
   giveBack(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /**
    * Does what `giveBack` does, and then acquires permits for a waiter of this client, in one request.
-   * The waiter gets the permits only if its client is next. Undefined for plain permits, whose
-   * releases name no owner.
+   * The waiter gets the permits only if its client is next. Undefined for a semaphore without leases,
+   * because a release of its permits names no owner.
    */
   handOver?(
     ending: LoweredHold,

@@ -3,7 +3,7 @@ import type { ClientReports } from './client-reports.ts'
 import type { ConnectedServer } from './connected-server.ts'
 import type { Subscription } from './subscription.ts'
 
-/** A time that never comes. Unlike Infinity, it survives JSON. */
+/** The end time of data that never expires. Unlike Infinity, JSON can represent this number. */
 export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /**
@@ -55,7 +55,7 @@ export interface RecordStore extends ConnectedServer {
   listen(channel: string, onMessage: (message?: string) => void): Subscription
 }
 
-/** The state of one name. It is plain data, which survives JSON. */
+/** The state of one name. It is plain data, so a store can write it as JSON. */
 export interface NameRecord {
   /** The kind that uses the name. No other kind may use the name meanwhile. */
   use?: NameUse | undefined
@@ -64,7 +64,7 @@ export interface NameRecord {
    * this time, the store may delete a record without parts.
    */
   lastUs?: number
-  /** Each kind has a part. Some kinds share a part. */
+  /** The stored state, by the name of the part. Some kinds share a part. */
   readonly parts: { [name: string]: StoredPart }
 }
 

@@ -3,8 +3,8 @@ import type { Confirm } from './durability.ts'
 import type { RenewedLease } from './renewed-lease.ts'
 
 /**
- * The requests that renew and confirm leases. Permits and read-write locks have their own object.
- * All other locks share one object.
+ * The requests that renew and confirm leases. A client has one such object for permits, one for
+ * read-write locks, and one for all other locks.
  */
 export interface Renewal {
   /**

@@ -5,8 +5,8 @@ import type { Remaining } from './remaining.ts'
 export type RenewedLease = Remaining | CallFailure
 
 /**
- * Returns for how long the answer proves the lease, in milliseconds. A lease without an expiry
- * proves nothing, because Holdfast always sets an expiry.
+ * Returns how long the lease still lasts according to the answer, in milliseconds; 0 if the answer
+ * proves no lease. An endless lease proves nothing, because Holdfast always sets an expiry.
  */
 export function provedMs(renewed: RenewedLease | undefined): number {
   return typeof renewed === 'number' && renewed !== Infinity ? renewed : 0

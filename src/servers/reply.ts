@@ -11,7 +11,7 @@ export interface Reply<A> {
 /** For a request whose outcome changes nothing for the client. */
 export const NO_REPLY: Reply<unknown> = { answered() {}, failed() {} }
 
-/** Returns the reply to one request that does two things. Each thing has its own part of the answer. */
+/** Returns the reply to one request that does two things. Each given reply gets its part of the answer. */
 export function bothReplies<A, B>(first: Reply<A>, second: Reply<B>): Reply<readonly [A, B]> {
   return {
     answered: ([one, other]) => {

@@ -2,7 +2,7 @@ import { VERSION } from '../kit/version.ts'
 import { warn } from '../kit/warning.ts'
 
 /**
- * The wire format of a client: the version of those keys and messages that Redisson does not have.
+ * The wire format of a client: the version of the keys and messages that Redisson does not have.
  */
 export interface WireFormat {
   /**

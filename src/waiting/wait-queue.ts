@@ -32,7 +32,7 @@ export class WaitQueue {
   }
 
   /** True if this client has several waiters for the lock. */
-  get isShared(): boolean {
+  get hasSeveral(): boolean {
     return this.size > 1
   }
 

@@ -13,7 +13,7 @@ const REPORT_MS = 1_000
  */
 const MOST = 100
 
-/** The report rounds the beginning of the time in which a lock is kept to this many milliseconds. */
+/** The report rounds the moment when the client began to keep a lock to this many milliseconds. */
 const ROUNDED_MS = 100
 
 /** A lock whose key has more characters than this is not reported. */
@@ -21,7 +21,7 @@ const LONGEST_NAME = 255
 
 interface ReportedLock {
   readonly rawName: string
-  /** `keptMs` is how long the client has kept the lock without use, in milliseconds; undefined if it does not keep it. */
+  /** `keptMs` is how long the client has kept the lock without use, in ms; undefined if it does not keep the lock. */
   readonly kept?: { readonly keptMs: number | undefined } | undefined
   readonly waiters: { readonly oldest: ReportedWaiter | undefined }
 }
@@ -37,9 +37,9 @@ interface Since {
 }
 
 /**
- * Reports which locks this client waits for, and since when. Tools read these reports to list the
- * waiters of plain locks, because the keys of a plain lock do not name its waiters. Also reports which locks this client
- * keeps without use. No lock depends on these reports.
+ * Reports which locks this client waits for, and since when. Tools read these reports to list the waiters of plain
+ * locks, because the keys of a plain lock do not name its waiters. Also reports which locks this client keeps without
+ * use. No lock depends on these reports.
  */
 export class WaitReports {
   readonly #presence: Presence
@@ -104,7 +104,10 @@ export class WaitReports {
   }
 }
 
-/** Returns since when the client keeps the lock, in a list, because a number is the beginning of a wait. */
+/**
+ * Returns since when the client keeps the lock. The time is in a list, because a plain number in the report is the
+ * beginning of a wait.
+ */
 function keptOf(
   { rawName, kept }: ReportedLock,
   now: number,

@@ -66,6 +66,11 @@ export interface LeaseUse {
   readonly calledAt: number
 }
 
+/** Returns how long the client keeps the lock after this acquisition, in milliseconds; 0 for not at all. */
+export function keepMsOf({ lease }: AcquireRequest): number {
+  return lease === undefined ? 0 : lease.keepMs
+}
+
 /** Sends the request for one lock, or one request for several locks. */
 export type AcquireSender = Pick<RemoteLock, 'acquire'>
 

@@ -23,7 +23,7 @@ function queuedPlace(leaseMs = 30_000): Place {
   return place
 }
 
-const claimOf = (place: Place) => place.claim(clock as never)
+const claimOf = (place: Place) => place.usableGrant(clock as never)
 
 test('a grant by another client counts from the last answer, and ends with it', () => {
   const place = queuedPlace()

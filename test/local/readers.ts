@@ -1,6 +1,6 @@
 import type { KindVerbs } from '../../src/local/kind-verbs.ts'
 import type { LockKind } from '../../src/local/lock-kind.ts'
-import { LockWaiter } from '../../src/local/lock-waiter.ts'
+import { plainKind } from '../../src/locks/lock/plain-kind.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
@@ -116,7 +116,7 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
     isShared: true,
     waitsInTurn: false,
     newVerbs: ({ rawName, remote }) => readVerbs(there, rawName, remote),
-    newWaiter: (lock, request) => new LockWaiter(lock, request),
+    newWaiter: plainKind.newWaiter,
     renewal: {
       groups: (locks) => [[...locks.keys()]],
       renew: (leases, leaseMs) => {
@@ -165,6 +165,6 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs),
       listen: (onWake) => remote.listen(onWake),
     }),
-    newWaiter: (lock, request) => new LockWaiter(lock, request),
+    newWaiter: plainKind.newWaiter,
   }
 }

@@ -163,7 +163,7 @@ describe('fifty waiters of a held lock send no further acquisition', () => {
       .spyOn(HandOverBudget.prototype, 'stepBack')
       .mockReturnValue(stepped.promise)
     const { client, held, aborting, waits } = await wait(() => {
-      jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
+      jest.spyOn(HandOverBudget.prototype, 'letsOthersAsk', 'get').mockReturnValue(true)
     })
     expect(stepBack).toHaveBeenCalledTimes(1)
     aborting.abort()

@@ -9,7 +9,7 @@ const newLease = (lostAt?: number): StoredLease => ({
   calledAt: Infinity,
   leaseMs: 1_000,
   token: 1,
-  of: {},
+  holdIdentity: {},
   list: undefined,
   before: undefined,
   after: undefined,

@@ -25,7 +25,7 @@ const ownersLock = (client: Holdfast): HoldfastLock =>
 /** Makes each waiter step back until the result resolves. Then no waiter steps back. */
 function politeness(): Deferred<void> {
   const over = deferred<void>()
-  const polite = jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
+  const polite = jest.spyOn(HandOverBudget.prototype, 'letsOthersAsk', 'get').mockReturnValue(true)
   jest.spyOn(HandOverBudget.prototype, 'stepBack').mockReturnValue(over.promise)
   void over.promise.then(() => polite.mockReturnValue(false))
   return over

@@ -26,7 +26,7 @@ export interface HistoryOptions {
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/** Each time this many existing entries are indexed, the event loop may do other work. */
+/** After it has indexed this many existing entries, the dashboard lets the event loop do other work. */
 const ENTRIES_OF_TURN = 500
 
 /**

@@ -31,8 +31,8 @@ const LONGEST_PAUSE_MS = 5_000
 
 /**
  * Sends entries to the stream in batches, in order. While Redis does not answer, the outbox keeps
- * about `maxBuffered` entries at most: it drops and counts the oldest. If Redis stores a batch
- * twice, both copies of an entry have the same `seq`.
+ * about `maxBuffered` entries at most: it drops and counts the oldest entries. If Redis stores a
+ * batch twice, both copies of an entry have the same `seq`.
  */
 export class Outbox {
   readonly #client: HistoryClient

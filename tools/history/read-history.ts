@@ -189,7 +189,7 @@ async function* backwards(
     position.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
       // An entry id contains the time of writing, and an event is never later than its entry. So
-      // this event and all older events are before `since`.
+      // the events of this entry and of all older entries are before `since`.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue

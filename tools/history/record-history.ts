@@ -28,7 +28,7 @@ export interface RecordHistoryOptions {
   readonly ttlMs?: number
   /**
    * How many entries may wait in this process while Redis does not answer; 10,000 by default. If
-   * there are more, the client drops and counts the oldest.
+   * there are more, the client drops and counts the oldest entries.
    */
   readonly maxBuffered?: number
   /**
@@ -133,8 +133,9 @@ export function recordHistory(options: RecordHistoryOptions): History {
 }
 
 /**
- * Returns the entry for a call that got no lease, or for a plain permit, which has no hold.
- * Undefined for re-entries, and for calls that got a hold, because `hold` events record these.
+ * Returns the entry for a call that got no lease, or for a permit without a lease, which has no
+ * hold. Undefined for re-entries, and for calls that got a hold, because `hold` events record these
+ * calls.
  */
 function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   const { outcome, waitedMs, owner, error, kind, path, token } = fact

@@ -21,7 +21,7 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** The state of one lock, which the code of its kind concludes from answers of the server. */
+/** The state of one lock. The code of its kind reads the state from the answers of the server. */
 export interface Concluded {
   readonly holders?: readonly BareHolder[]
   /** The waiters with a place, usually in the order of the queue. */
@@ -70,8 +70,8 @@ export function newDetail(
  *
  * @param processOf returns the process of a client; null if the process is unknown
  * @param reported the clients that report a wait for this lock, and how long they have waited
- * @param keptMsOf returns for how long a client has kept this lock without use, in milliseconds; undefined if it does not
- * keep the lock
+ * @param keptMsOf returns for how long a client has kept this lock without use, in milliseconds;
+ * undefined if the client does not keep the lock
  */
 export function withProcesses(
   detail: BareDetail,

@@ -41,8 +41,9 @@ export interface HolderRow {
   /** How long the owner has held the lock or the permits, in milliseconds. Null if unknown. */
   readonly ageMs: number | null
   /**
-   * For how long the client of the holder has kept a plain lock without use, in milliseconds. Undefined if an owner
-   * holds the lock, and for the first second or more.
+   * How long the client of the holder has kept a plain lock without use, in milliseconds. Undefined
+   * if an owner uses the lock. Also undefined below about 1 s, because clients report only longer
+   * times.
    */
   readonly keptMs?: number
 }
@@ -193,8 +194,8 @@ export interface Inspection {
    * until the holder learns of the release at its next renewal.
    *
    * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. With
-   * Redis, also records the release in a history with the default key, and ignores an error of the
-   * record.
+   * Redis, also records the release in a history with the default key. If the recording fails,
+   * ignores the error.
    *
    * @param by the user that requests the release; recorded in the history
    * @returns rejects with a readable Error if the outcome is unknown; then the call may be
@@ -220,7 +221,8 @@ export interface Inspection {
 export interface SeenHolder {
   readonly owner: string
   /**
-   * The token of the row. If null, or with several masters, the release ends any hold of the owner.
+   * The token of the row. Ignored for some holders, such as readers and permits, and with several
+   * masters. If null or ignored, the release ends any hold of the owner.
    */
   readonly token: number | null
 }
@@ -232,8 +234,9 @@ export interface Forced {
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
-   * A store must refuse all tokens up to this number. Usually null if nothing was taken. Null if
-   * other holders may have such tokens, as with readers and permits.
+   * A store must refuse all tokens up to this number. Null if other holders may have such tokens, as
+   * with readers and permits. Null if nothing was taken, but with several masters, a free lock may
+   * have a fence.
    */
   readonly fence: number | null
 }

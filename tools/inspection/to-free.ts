@@ -112,7 +112,7 @@ function ofHolder(detail: FreeableLock, holder: HolderRow, renewal: RenewalCheck
   return `${who} is ${why}: its lease ends in ${wait}, unless it is renewed.`
 }
 
-/** Returns a part of a sentence: if the process is probably alive, and what the user should do. */
+/** Returns words that say if the process is probably alive, and what the user should do. */
 function lifeOf(process: ProcessFacts, renewal: RenewalCheck, queue: readonly WaiterRow[]): string {
   const { pid, host, seenMs } = process
   if (renewal === 'renewed') {

@@ -17,7 +17,7 @@ export const KINDS: readonly KindView<RowKind>[] = ALL
 
 const byName = new Map(KINDS.map((one) => [one.kind, one]))
 
-/** Returns the kind of the hold that this owner has of a lock of this kind. */
+/** Returns the kind of hold that this owner has. `kind` is the kind of the lock. */
 export function holdOf(kind: RowKind, owner: string): KindName {
   const { holds = {}, holdOf: ofOwner } = viewOf(kind)
   return ofOwner?.(owner) ?? (Object.keys(holds) as KindName[])[0] ?? 'lock'

@@ -21,9 +21,10 @@ export interface CountFacts {
 
 export interface State {
   /**
-   * The state for programs. `read`, `write`: a read-write lock is held in this mode. `held`:
-   * another lock is held, a permit with a lease is taken, or a plain semaphore has no available permit.
-   * `closed`: a latch is not open, or parties of a barrier wait. `free`: none of these.
+   * The state for programs. `read`, `write`: a read-write lock is held in this mode. `held`: a lock of
+   * another kind is held, a permit with a lease is taken, or a semaphore without leases has no
+   * available permit. `closed`: a latch is not open, or parties of a barrier wait. `free`: none of
+   * these states.
    */
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
   /** The state in words for users: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */

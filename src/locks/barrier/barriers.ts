@@ -27,8 +27,8 @@ export class Barriers {
   readonly #parties = new Set<Party>()
   readonly #leaving = new BackgroundTasks()
   /**
-   * The ids of ended arrivals, by barrier name. The next call for a barrier sends its ids, so that
-   * the server can forget these arrivals.
+   * The ids of ended arrivals, by barrier name. The next call for the same barrier sends these ids,
+   * so that the server can forget the arrivals.
    */
   readonly #answered = new Map<string, string[]>()
   #count = 0

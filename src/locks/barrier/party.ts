@@ -124,8 +124,9 @@ export class Party {
     const sentAt = this.#budget.clock.monotonic()
     const round: number | '' = this.#round ?? ''
     const answered = round === '' ? this.#terms.answered : []
-    // The server refuses this request after `callMs`. If a newer request has renewed the arrival, the
-    // lease still runs then. So a delayed request cannot bring back an arrival that has expired.
+    // The server runs this request only within `callMs` after its sending, and `callMs` is at most
+    // the lease. If a newer request has renewed the arrival, the renewed lease has not ended by then.
+    // So a delayed request cannot bring back an expired arrival.
     const callMs = Math.min(this.#budget.callMs, leaseMs)
     this.#unanswered += 1
     try {

@@ -5,9 +5,10 @@ import type { FairQueue } from './fair-queue.ts'
 
 /**
  * Confirms a grant, so that the hold lasts for `leaseMs` milliseconds instead of the claim window.
- * If the request fails, the client sends renewals while the hold lasts, until one is confirmed or the
- * retry budget is used up. Without an answer, the hold is lost at the end of the claim window. If
- * the client passes the lock on before the answer, all of this applies to the next hold.
+ * If the request fails, the client sends renewals while the hold lasts, until the server confirms a
+ * renewal or the retry budget is used up. Without an answer, the hold is lost at the end of the
+ * claim window. If the client passes the lock on before the answer, the answer and the renewals
+ * apply to the next hold.
  *
  * @param longestCallMs the longest time limit of one request, in milliseconds
  */
@@ -20,7 +21,7 @@ export function confirmGrant(
 ): void {
   const callMs = Math.min(lock.newBudget(hold.kind).callMs, longestCallMs)
   const sentAt = lock.services.clock.now()
-  // The server may extend the lease even if its answer is lost. So the hold counts with the longer
+  // The server may extend the lease even if its answer is lost. So the hold records the longer
   // lease.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   run.confirmationSent(sentAt)

@@ -41,8 +41,8 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Removes the served places from the server, and this queue from the heartbeat. The heartbeat then
-   * releases all new grants for this lock.
+   * Removes the served places of the {@link FairRun} from the server, and this queue from the
+   * heartbeat. The heartbeat then releases all new grants for this lock.
    */
   stopHeartbeat(): void {
     this.#removeServed()
@@ -87,7 +87,7 @@ export class FairQueue implements QueuedWaiters {
     const { waiter } = place
     const following = passedOn(this.#lock, hold, waiter, run.confirmation)
     if (following === null) return null
-    // The next release removes the place from the queue, so the waiter does not.
+    // The next release removes the place from the server's queue, so the waiter does not have to.
     run.addServed(place)
     waiter.ownerId = undefined
     waiter.queued = false
@@ -139,7 +139,8 @@ export class FairQueue implements QueuedWaiters {
       // If the last answer about this place is too old, the waiter must send a request first. In a
       // long queue, a heartbeat then refreshes many places, so that the next waiters need no such
       // request.
-      if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
+      if (this.places.size > MOST_IN_ONE && place.usableGrant(clock) === null)
+        this.#heartbeat.hurry(this)
     }
     // No hold has this token, so the waiter has left the queue. The client releases the grant,
     // because the grant would block the queue until the claim window ends.
@@ -154,7 +155,7 @@ export class FairQueue implements QueuedWaiters {
    * @param asked the places that the heartbeat listed
    * @param sentAt the time when the heartbeat was sent
    */
-  beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
+  onHeartbeatAnswer(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
     const { first, granted, lastToken } = beat
     for (const place of asked) {
       const { ownerId } = place

@@ -20,8 +20,9 @@ const NONE: readonly string[] = []
  * client lists the run behind this owner. The client then passes the lock on along the run without
  * a request.
  *
- * All holds of a run have the owner id of the grant, and tokens that the grant has reserved. The
- * places stay in the queue until the next release. So they keep their order if the lock is lost.
+ * All holds of a run have the owner id of the grant, and tokens that the grant has reserved. A place
+ * is served if the client has passed the lock on to its waiter. The server keeps all places of the
+ * run until the next release. So the waiters keep their order if the lock is lost.
  */
 export class FairRun {
   // Created when it is first needed, because most locks have no run.
@@ -50,7 +51,7 @@ export class FairRun {
   /**
    * Called when a waiter of this client uses a grant. The run of an earlier grant then ends.
    *
-   * @param first the request of this waiter, which may not begin a run
+   * @param first the request of this waiter. If `mayRun` is false for this request, no run begins
    * @returns how many tokens below the token of the grant belong to the run
    */
   start({ token, run }: KnownGrant, first: AcquireRequest): number {

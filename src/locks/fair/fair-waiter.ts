@@ -4,7 +4,7 @@ import type { Lease } from '../../lease/lease.ts'
 import { whenConfirmed } from '../../local/confirm.ts'
 import { newLease } from '../../local/local-lease.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
-import { LocalWaiter } from '../../local/local-waiter.ts'
+import { LocalWaiter } from '../../local/racing-waiter.ts'
 import { reenter } from '../../local/reenter.ts'
 import {
   abandonId,
@@ -92,16 +92,16 @@ export class FairWaiter extends LocalWaiter<Lease> {
     const { lock } = this
     const { clock, watchdog } = lock.services
     const { claimMs } = this.#place
-    const claim = this.#place.claim(clock)
-    // A client with a renewal thread may block its event loop for longer than the claim window. A
+    const claim = this.#place.usableGrant(clock)
+    // A client with a watchdog thread may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In both cases a request acquires the whole lease.
     if (claim === null || watchdog.hasStandIn || this.confirm !== undefined) return false
     const reserved = this.#queue.run.start(claim, this.request)
     const hold = this.#newHold({ token: claim.token, reserved }, claim.sentAt, claimMs)
     if (hold === null) return false
     hold.beganAt = clock.monotonic()
-    // The request is sent before the caller continues, because the caller may block the event loop
-    // for longer than the claim window.
+    // The client sends the confirmation before the caller continues, because the caller may block
+    // the event loop for longer than the claim window.
     if (!claim.isWhole) {
       confirmGrant(lock, this.#queue, hold, this.request.leaseMs, claimMs / 3)
     }
@@ -119,7 +119,7 @@ export class FairWaiter extends LocalWaiter<Lease> {
     }
     const waits = !this.isSingleAttempt
     if (waits && !this.#queue.admits(place)) {
-      wakeEvent.wake(this)
+      wakeEvent.onWakeUp(this)
       return
     }
     this.queued ||= waits
@@ -140,7 +140,7 @@ export class FairWaiter extends LocalWaiter<Lease> {
     const { request, wakeEvent } = this
     try {
       if (grant === null) {
-        wakeEvent.wake(this, pauseMs)
+        wakeEvent.onWakeUp(this, pauseMs)
         return
       }
       this.#queue.answered(this.#place)
@@ -172,7 +172,7 @@ export class FairWaiter extends LocalWaiter<Lease> {
     lock.announce(this)
     // If a grant arrived or the wait ended during the request, the wake event is already set. Then
     // the next step follows at once.
-    wakeEvent.wake(this, answer.ttlMs === Infinity ? untilCheckMs() : undefined)
+    wakeEvent.onWakeUp(this, answer.ttlMs === Infinity ? untilCheckMs() : undefined)
   }
 
   /** @returns the new hold; null if the grant cannot be used, usually because its lease has ended */

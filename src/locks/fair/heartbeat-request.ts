@@ -9,8 +9,8 @@ import type { Place } from './place.ts'
 type BeatenLock = readonly [lock: { readonly rawName: string }, places: readonly Place[]]
 
 /**
- * Sends one heartbeat for places of several fair locks. The answer counts for the health of the server, as the waiters of
- * these locks see it.
+ * Sends one heartbeat for places of several fair locks. Records the answer or the failure in the `ServerHealth` of the
+ * waiters of these locks.
  *
  * @param listens true if the client receives the messages of grants
  * @returns the answer or the text of an error for each lock; null if the request failed

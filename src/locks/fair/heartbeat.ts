@@ -15,7 +15,8 @@ import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
  * The interval of heartbeats, in milliseconds: a third of the claim window. So the last answer is usually recent enough
- * to use a grant without a request. If the message of a grant was lost, a heartbeat usually finds the grant in time.
+ * for a waiter to use a grant without a request. If the message of a grant was lost, a heartbeat usually finds the
+ * grant in time.
  */
 const BEAT_MS = CLAIM_MS / 3
 
@@ -37,7 +38,7 @@ interface LocalQueue {
   /** Called when a message or an answer reports that an owner of this client has the lock. */
   onGrant(grant: OwnGrant): void
   /** Called with the answer to a heartbeat that listed the places `asked`. */
-  beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
+  onHeartbeatAnswer(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
 type QueueServer = Pick<LockServer, 'onUp' | 'groups'>
@@ -78,11 +79,11 @@ export class Heartbeat {
     // After a reconnection, the server may have lost data. So all places are listed again.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
-      for (const { places } of this.#queues.values()) places.wereMissing(now)
+      for (const { places } of this.#queues.values()) places.mayBeMissingSince(now)
       this.#beat(0)
     })
     this.#inbox ??= this.#fairServer.listen((grant) => {
-      // Without a grant, messages may have been lost. A heartbeat then finds lost grants.
+      // If `grant` is undefined, messages may have been lost. A heartbeat then finds the lost grants.
       if (grant === undefined) this.#beat(0)
       else this.#onGrant(grant)
     })
@@ -136,7 +137,7 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** Sends a heartbeat for the first places that are due, so that they can use the next grants without a request. */
+  /** Sends a heartbeat for the first due places, so that their waiters can use the next grants without a request. */
   hurry(queue: LocalQueue): void {
     const now = this.#clock.now()
     const places = queue.places.firstDue(now, BEAT_MS / 2)
@@ -151,7 +152,7 @@ export class Heartbeat {
       const { places } = queue
       for (const some of [places.firstDue(now, olderMs), places.othersDue(now, olderMs)]) {
         if (some.length > 0) due.push([queue, some])
-        for (const place of some) place.beats()
+        for (const place of some) place.listedNow()
       }
       if (places.mayBeMissing) void this.#restore(queue)
     }
@@ -191,16 +192,16 @@ export class Heartbeat {
 
   /** @returns true if the server answered for all listed locks */
   async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
-    for (const [, places] of due) for (const place of places) place.beats()
+    for (const [, places] of due) for (const place of places) place.listedNow()
     const answers = await sendHeartbeat(this.#fairServer, due, () => this.listens, sentAt)
     let areAllAnswered = true
     for (const [i, [queue, places]] of due.entries()) {
       const beat = answers?.[i]
-      for (const place of places) place.beating = false
+      for (const place of places) place.isListed = false
       if (typeof beat === 'object') {
-        queue.beaten(places, beat, sentAt)
+        queue.onHeartbeatAnswer(places, beat, sentAt)
         if (beat.missing > 0 && !this.#beingRestored.has(queue)) {
-          queue.places.wereMissing(sentAt)
+          queue.places.mayBeMissingSince(sentAt)
           void this.#restore(queue)
         }
         continue

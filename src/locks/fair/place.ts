@@ -57,10 +57,10 @@ export class Place {
   /** True if the waiter may send its first request, or has sent it, and the server has not answered. */
   asking = false
   /** True while a heartbeat that lists this place is in flight. */
-  beating = false
+  isListed = false
   /** True until the waiter leaves the queue. */
   inLine = true
-  #beaten = false
+  #wasListed = false
   /**
    * When the client sent the newest request or heartbeat that found the waiter in the queue.
    * Undefined before the first such answer.
@@ -125,11 +125,11 @@ export class Place {
    *
    * @returns null if no grant is certain, or if too little of the claim window is left
    */
-  claim(clock: Clock): KnownGrant | null {
+  usableGrant(clock: Clock): KnownGrant | null {
     const queuedAt = this.#queuedAt
     // If the server has lost the counter of the tokens, the client cannot distinguish an old grant
     // from a new grant.
-    if (!this.#claimed || queuedAt === undefined || this.#lastToken === 0) return null
+    if (!this.#hasNewGrant || queuedAt === undefined || this.#lastToken === 0) return null
     const releasedAt = this.#releasedAt
     const isLater = releasedAt !== undefined && releasedAt.monotonic > queuedAt.monotonic
     const sentAt = isLater ? releasedAt : queuedAt
@@ -144,9 +144,9 @@ export class Place {
     return this.#path ?? (this.waiter.announced ? 'granted' : undefined)
   }
 
-  beats(): void {
-    this.beating = true
-    this.#beaten = true
+  listedNow(): void {
+    this.isListed = true
+    this.#wasListed = true
   }
 
   /**
@@ -155,13 +155,13 @@ export class Place {
    * not due while a heartbeat that lists it is in flight.
    */
   isDue(now: Moment, olderMs: number): boolean {
-    if (this.beating || this.#queuedAt === undefined) return false
-    return !this.#beaten || now.monotonic - this.#queuedAt.monotonic >= olderMs
+    if (this.isListed || this.#queuedAt === undefined) return false
+    return !this.#wasListed || now.monotonic - this.#queuedAt.monotonic >= olderMs
   }
 
   /**
-   * True if a request from `at` or later found the place in the queue. Undefined before the first
-   * answer. `at` is in milliseconds on the monotonic clock.
+   * True if a request that was sent at `at` or later found the place in the queue. Undefined before
+   * the first answer. `at` is in milliseconds on the monotonic clock.
    */
   isQueuedSince(at: number): boolean | undefined {
     return this.#queuedAt && this.#queuedAt.monotonic >= at
@@ -172,7 +172,7 @@ export class Place {
     this.waiter.retryBudget.clock.clear(this.#checkTimer)
   }
 
-  get #claimed(): boolean {
+  get #hasNewGrant(): boolean {
     return this.#token > this.#lastToken
   }
 }

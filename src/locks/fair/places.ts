@@ -93,7 +93,7 @@ export class Places implements Iterable<Place> {
    *
    * @param sentAt since when places may be missing
    */
-  wereMissing(sentAt: Moment): void {
+  mayBeMissingSince(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
     this.#missingAt = sentAt.monotonic
     this.#missing = undefined
@@ -130,8 +130,8 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, they are
- * the last places.
+ * Returns the next places, at most {@link MOST_IN_ONE}. If the result has fewer places, the iterator
+ * is at its end.
  */
 function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

@@ -27,7 +27,7 @@ export class Awaiter extends Linked<Awaiter> {
    * The round in the first answer to a count-down of this client. Undefined if no such answer
    * arrived before the first check.
    */
-  #counted: number | undefined
+  #roundOfCountDown: number | undefined
   #isAnswered = false
   #settled = false
   #resolve!: (isOpen: boolean) => void
@@ -66,7 +66,7 @@ export class Awaiter extends Linked<Awaiter> {
    */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
-    const known = this.#round === undefined ? this.#counted : this.#round
+    const known = this.#round === undefined ? this.#roundOfCountDown : this.#round
     const isOther =
       (known !== undefined && round !== null && round !== known) ||
       (this.#round === undefined && setAt > this.#timer.startedAt)
@@ -88,7 +88,7 @@ export class Awaiter extends Linked<Awaiter> {
     if (state.count === 0 || this.#round !== undefined) this.saw(state)
     else {
       this.#isAnswered = true
-      this.#counted ??= state.round ?? undefined
+      this.#roundOfCountDown ??= state.round ?? undefined
     }
   }
 
@@ -106,7 +106,7 @@ export class Awaiter extends Linked<Awaiter> {
   }
 
   // Resolves with false if the latch did not open in time. Rejects if the state is unknown, because
-  // the server was silent for longer than usual.
+  // no answer has arrived, the last request failed, or the server has been silent for too long.
   #timeIsUp(): void {
     // If no answer has arrived, the latch may have been open all the time.
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {

@@ -93,7 +93,7 @@ export class Campaign {
     if (lease === undefined) return Promise.resolve(false)
     this.#hasResigned = true
     this.#endTerm(lease, new ResignedError(this.#lock.name, lease.token))
-    this.#resigned ??= Promise.race([this.#finished, lossOf(lease)]).then(() => lease.release())
+    this.#resigned ??= Promise.race([this.#finished, whenLost(lease)]).then(() => lease.release())
     return this.#resigned
   }
 
@@ -106,7 +106,7 @@ export class Campaign {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // The candidate waits again if its own term was lost. The client may find this loss after the
-      // function has ended. The loss of another lock goes to the caller of `lead`.
+      // function has ended. If another lock was lost, `lead` rejects.
       return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).whyEnded())
     }
     if (this.#term !== undefined) return false
@@ -168,7 +168,7 @@ export class Campaign {
 }
 
 /** Resolves when the signal of the lease aborts, because the lease is lost or no longer safe. */
-function lossOf({ signal }: Lease): Promise<unknown> {
+function whenLost({ signal }: Lease): Promise<unknown> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -25,8 +25,8 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * An election of one leader. A call of `lead` makes this client a candidate. The candidates of one election lead one at a
- * time, in FIFO order. The leader holds the fair lock with the name of the election, and the watchdog renews its lease.
+ * An election of one leader. A call of `lead` makes this client a candidate. The candidates of one election lead one at
+ * a time, in FIFO order. The leader holds the fair lock with the election's name, and the watchdog renews its lease.
  *
  * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
  * only while the event has a listener.
@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** False if `holder` contradicts the state of this candidate, or is a candidate whose campaign in this client has ended. */
+  /** False if `holder` contradicts this candidate's state, or if the holder's campaign in this client has ended. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.hasOwnerId(holder)) {

@@ -16,8 +16,8 @@ export interface LeaderElectionOptions {
 /** The options of `lead`. */
 export interface LeadOptions {
   /**
-   * Ends the candidacy. During the wait, `lead` rejects with `signal.reason`. During the term, the signal of the term
-   * aborts with the same reason, and the next candidate leads when the function has ended.
+   * An abort ends the candidacy. During the wait, `lead` rejects with `signal.reason`. During the term, the signal of
+   * the term aborts with the same reason, and the next candidate leads when the function has ended.
    */
   signal?: AbortSignal
   /**

@@ -6,8 +6,8 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * Without a message, the next check follows after at least this pause, in milliseconds. Otherwise
- * checks would follow at once while the server reports 0 ms for the lease.
+ * Without a message, the next check follows after at least this pause, in milliseconds. Without this
+ * limit, the client would check without a pause while the server reports a remaining lease of 0 ms.
  */
 const SHORTEST_MS = 10
 

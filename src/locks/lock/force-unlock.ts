@@ -20,7 +20,7 @@ export async function forceUnlock({
     registry.request(name, 'not confirmed to be unlocked by force', call)
   const seen = await request((callMs) => remote.seen(callMs))
   if (seen === null) return false
-  // A client that keeps the lock would otherwise grant it to its next call, until it learns of the release.
+  // Without this request, a client that keeps the lock could still pass it to its next call after the forced release.
   if (await registry.revocations.freeKept(rawName, seen.owner)) return true
   await request((callMs) => remote.forceRelease(seen, callMs))
   registry.find(rawName)?.forced(seen)

@@ -67,7 +67,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The client warns about self-waits at most once per result. All sides of one read-write lock return the same object.
+   * The client warns about a self-wait at most once for this object. All sides of a read-write lock have one object.
    *
    * @internal
    */
@@ -153,7 +153,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Looks up the process of the holder, so that a `WaitTimeoutError` can name the process.
+   * Looks up the process of the holder, so that a `WaitTimeoutError` can name the process. Also asks the client of the
+   * holder to free the lock if that client keeps the lock without use.
    *
    * @internal
    */

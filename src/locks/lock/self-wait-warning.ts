@@ -5,8 +5,8 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * How long the client waits before the warning, in milliseconds, if the call is almost certainly nested.
- * This is so if the same lock object, or a frame around the waiting call, acquired the lock.
+ * How long the client waits before the warning, in milliseconds, if the waiting call is almost certainly nested. The
+ * call is nested if the same lock object, or code in a frame around the call, acquired the lock.
  */
 const SURE_MS = 500
 
@@ -76,8 +76,8 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Returns a self-wait if the next acquisition by `lock` must wait for a hold of this client. The hold
- * must probably belong to the code around the call. Otherwise returns undefined.
+ * Returns a self-wait if the next acquisition by `lock` must wait for a hold that code around the call
+ * has probably acquired. Otherwise returns undefined.
  *
  * @param about the lock or multi-lock on which the user called the method. Undefined if the owner
  * of the acquisition existed before the call

@@ -21,7 +21,7 @@ const PAST_MS = 1_000
 
 const REENTER =
   ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
-/** After a release, the holder of a kept lock is the same as before. */
+/** For a kept lock, Redis still names the last holder after the release. */
 const MAY_BE_KEPT =
   ' The client of this holder keeps the lock after a release (keepMs), so the lock may not be in use.'
 

@@ -32,7 +32,7 @@ export class AllOrNone {
   readonly #inner: InnerOptions
   readonly #taken = new Map<WantedLock, Lease>()
   readonly #clock: Clock
-  readonly #reach: HoldingTime
+  readonly #holdingTime: HoldingTime
   #wanted: WantedLock[] = []
   /** True if the call found a lock of another owner. A short silence is then not an outage. */
   #known = false
@@ -50,7 +50,7 @@ export class AllOrNone {
     this.#meant = meant
     this.#endsAt = endsAt
     this.#clock = clock
-    this.#reach = new HoldingTime(clock)
+    this.#holdingTime = new HoldingTime(clock)
     this.#inner = { scoped: true, limitedLater: true, calledFrom }
   }
 
@@ -182,7 +182,8 @@ export class AllOrNone {
     if (kept.length === 0) return
     const at = this.#wanted.indexOf(busy)
     const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
-    const endsAt = this.#clock.monotonic() + this.#reach.next(inOrder, busy.lock.kind.waitsInTurn)
+    const endsAt =
+      this.#clock.monotonic() + this.#holdingTime.next(inOrder, busy.lock.kind.waitsInTurn)
     let isStopped = false
     const stop = () => {
       isStopped = true
@@ -198,7 +199,7 @@ export class AllOrNone {
     }
     await within(Math.max(0, leftMs), stopped, this.#clock)
     if (isStopped) return
-    this.#reach.wasTooShort(inOrder)
+    this.#holdingTime.wasTooShort(inOrder)
     await this.#letGo(kept)
   }
 

@@ -48,7 +48,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
     const position = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
     const twin = placed.get(position)
-    // The exclusive lock is kept, because it also keeps out all other owners.
+    // An exclusive lock replaces an equal shared lock, because it also keeps out all other owners.
     const isMore = twin?.lock.kind.isShared && !one.lock.kind.isShared
     if (twin === undefined || isMore) placed.set(position, one)
   }

@@ -16,7 +16,7 @@ const OUT_OF_ORDER = 1 / 50
  * The second holding time is half of the time waited so far. It is at least `MOMENT_MS`, and at most
  * this many milliseconds.
  */
-const SECOND_REACH_MS = 4_000
+const LONGEST_SECOND_MS = 4_000
 /** After each further holding time that was too short, the longest holding time grows by this factor. */
 const GROWTH = 4
 
@@ -55,7 +55,7 @@ export class HoldingTime {
     const spread = 0.75 + Math.random() * 0.5
     if (!inOrder) return queue ? 0 : Math.min(MOMENT_MS, waitedMs * OUT_OF_ORDER) * spread
     if (this.#tooShort === 0) return MOMENT_MS * spread
-    const longestMs = SECOND_REACH_MS * GROWTH ** (this.#tooShort - 1)
+    const longestMs = LONGEST_SECOND_MS * GROWTH ** (this.#tooShort - 1)
     return Math.max(MOMENT_MS, Math.min(waitedMs / 2, longestMs)) * spread
   }
 

@@ -188,7 +188,7 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /** @internal */
-  get of(): object {
+  get holdIdentity(): object {
     return this
   }
 

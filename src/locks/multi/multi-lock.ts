@@ -203,7 +203,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     const calledAt = clock.monotonic()
     const endsAt = calledAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
-    for (const { lock, owner } of all) owner.gathers(lock.rawName)
+    for (const { lock, owner } of all) owner.beginGathering(lock.rawName)
     const selfWait = first(all, ({ lock, owner }) =>
       selfWaitOf(lock, owner.madeBy === undefined ? undefined : this),
     )
@@ -213,7 +213,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       const request = new AllOrNone(all, meant, endsAt, clock, calledFrom)
       taken = await warningOf(selfWait, request.run())
     } finally {
-      for (const { lock, owner } of all) owner.gathered(lock.rawName)
+      for (const { lock, owner } of all) owner.endGathering(lock.rawName)
     }
     if (taken === null) return null
     for (const [{ lock }, one] of taken) {

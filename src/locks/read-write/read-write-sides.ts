@@ -5,8 +5,8 @@ import { nextNumber } from '../lock/one-lock.ts'
 import { Side, UpgradableSide, type WholeLock } from './side.ts'
 
 /**
- * The sides of one read-write lock. Warnings about self-waits treat all sides as one lock object,
- * because tasks that share one side share all sides.
+ * The sides of one read-write lock. The client warns if a call seems to wait for itself. For this
+ * warning, all sides are one lock object, because tasks that share one side share all sides.
  */
 export class ReadWriteSides {
   readonly reading: HoldfastLock

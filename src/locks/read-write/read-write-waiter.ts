@@ -2,14 +2,14 @@ import type { AcquirePath } from '../../diagnostics.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { newLease } from '../../local/local-lease.ts'
-import { LockWaiter } from '../../local/lock-waiter.ts'
+import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { Held, LastHolder } from '../../servers/answers.ts'
 import { type Hint, READERS } from '../../servers/hint.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
-export class ReadWriteWaiter extends LockWaiter {
+export class ReadWriteWaiter extends RacingWaiter<Lease> {
   /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
@@ -43,6 +43,10 @@ export class ReadWriteWaiter extends LockWaiter {
     return first?.request.kind.isShared ? undefined : first
   }
 
+  resultOf(hold: Hold): Lease {
+    return newLease(this.lock, hold, this.request, this.calledFrom)
+  }
+
   override saw(seen: LastHolder & Pick<Held, 'waitId'>): void {
     this.#waitId = seen.waitId ?? this.#waitId
     super.saw(seen)
@@ -65,8 +69,8 @@ export class ReadWriteWaiter extends LockWaiter {
 
   /**
    * The pause before the next request, in milliseconds. A writer sends requests even while readers
-   * of its own client keep it out. Otherwise other clients would not know that a writer waits, and
-   * would admit new readers forever.
+   * of its own client keep it out. Otherwise the server would not know that a writer waits, and
+   * would admit new readers of other clients forever.
    */
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this

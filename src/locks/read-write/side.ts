@@ -103,7 +103,7 @@ export class Side extends HoldfastLock {
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
   }
 
-  /** Ends all holds of this side that exist at the time of the call. A hold of the upgradable lock counts as reading. */
+  /** Ends all holds of this side that exist at the time of the call. The upgradable holder also counts as a reader. */
   override async forceUnlock(): Promise<boolean> {
     const failed = 'not confirmed to be unlocked by force'
     const holders = this.#ownHolders(await this.#facts(failed))
@@ -172,8 +172,8 @@ export class Side extends HoldfastLock {
     const reads = holds?.of(owner, reading)
     if (reads?.kind !== reading) return
     // An owner that reads and writes may re-enter the write lock, but not acquire the upgradable
-    // lock. The upgradable lock would only re-enter the read lock, which cannot upgrade after the
-    // write.
+    // lock. The owner would only re-enter its read lock, and could not upgrade the read lock after
+    // the write.
     if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
       throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
     }

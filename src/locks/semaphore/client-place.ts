@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { PermitAnswer, PermitsHeld, PlaceBehind } from '../../servers/permit-pool.ts'
 
-/** The attempt of a waiter, with the knowledge of the client at its sending. */
+/** The attempt of a waiter, and what the client knew when it sent the attempt. */
 export interface SentAttempt {
   readonly waiter: object
   readonly isLast: boolean
@@ -9,7 +9,7 @@ export interface SentAttempt {
   readonly behind: object | undefined
   /** True if the same request released permits. */
   readonly isHandOver: boolean
-  /** How many hints the client had received before. */
+  /** How many hints the client had received before it sent the attempt. */
   readonly hints: number
 }
 
@@ -22,12 +22,12 @@ export class ClientPlace {
   isTaken = false
   /** How many hints the client has received. */
   hints = 0
-  /** The waiter that last got the answer `held`. Undefined after another answer to a waiter. */
+  /** The waiter that got the last answer, if this answer was `held`. Otherwise undefined. */
   #waiter: object | undefined
   #waitId = ''
   #isBehind = false
   /** The place that the last grant gave to the next waiter. This waiter has not used it yet. */
-  #given:
+  #placeForNext:
     | { readonly sent: SentAttempt; readonly place: PlaceBehind; readonly at: number }
     | undefined
   readonly #clock: Clock
@@ -55,25 +55,25 @@ export class ClientPlace {
     const isHeld = answer.kind === 'held'
     this.isTaken = isHeld || !sent.isLast
     this.#waiter = isHeld ? sent.waiter : undefined
-    this.#given = undefined
+    this.#placeForNext = undefined
     if (isHeld) {
       this.#waitId = answer.waitId ?? ''
       // The request released permits, and the waiter did not get them. So another client is before
       // this client, or the waiter wants more permits.
       this.#isBehind = sent.isHandOver
     } else if (answer.kind === 'granted' && answer.behind !== undefined && isFirst) {
-      this.#given = { sent, place: answer.behind, at: this.#clock.monotonic() }
+      this.#placeForNext = { sent, place: answer.behind, at: this.#clock.monotonic() }
     }
   }
 
   /**
    * Returns the answer to a waiter that got its place from the last grant. Undefined if the waiter
-   * must send a request. It must do so after a hint, because the hint may have been meant for this
-   * waiter.
+   * must send a request. After a hint, the waiter must send a request, because the hint may have
+   * been meant for this waiter.
    */
   answerTo(waiter: object): PermitsHeld | undefined {
-    const given = this.#given
-    this.#given = undefined
+    const given = this.#placeForNext
+    this.#placeForNext = undefined
     if (given === undefined || given.sent.behind !== waiter) return undefined
     if (given.sent.hints !== this.hints) return undefined
     const { ttlMs, waitId, seen, isFirst } = given.place

@@ -47,10 +47,11 @@ export class PermitVerbs {
   /** The permits that the last refused waiter wants. */
   #wanted: WantedPermits = { permits: 1 }
   /**
-   * Limits the hand-overs in a row. After them, a release makes the permits available to all
-   * clients for a moment. Clients of Redisson have no place in the queue, and need this moment.
+   * Limits the hand-overs in a row. After the last hand-over, a release makes the permits available
+   * to all clients for a moment. Clients of Redisson have no place in the queue, so they can acquire
+   * permits only in such a moment.
    */
-  readonly #turn: HandOverBudget
+  readonly #handOverBudget: HandOverBudget
 
   constructor(remote: RemotePool, semaphore: WaitedSemaphore, client: Watching) {
     const { clock } = semaphore.services
@@ -58,7 +59,7 @@ export class PermitVerbs {
     this.#semaphore = semaphore
     this.#client = client
     this.#place = new ClientPlace(clock)
-    this.#turn = new HandOverBudget(clock)
+    this.#handOverBudget = new HandOverBudget(clock)
     this.sights = new PermitSights(semaphore, client)
     const isLast = () => this.#isLast()
     this.#verbs = {
@@ -116,8 +117,8 @@ export class PermitVerbs {
    * @returns the result of `send`; undefined if the caller must send the release alone
    */
   handOver<T>(callMs: number, send: SendTogether<T>): T | undefined {
-    const isTurnOver = this.#turn.isUsedUp
-    this.#turn.released(0)
+    const isTurnOver = this.#handOverBudget.isUsedUp
+    this.#handOverBudget.released(0)
     const { first } = this.#semaphore.waiters
     if (isTurnOver || first === undefined || !this.#place.isNext(first)) return undefined
     let sent: T | undefined
@@ -178,7 +179,7 @@ export class PermitVerbs {
         this.#saw(answer, sent !== undefined, wanted.limit)
         const { first } = this.#semaphore.waiters
         if (sent !== undefined) this.#place.answered(sent, answer, sent.waiter === first)
-        if (answer.kind === 'granted') this.#turn.acquired()
+        if (answer.kind === 'granted') this.#handOverBudget.acquired()
         if (answer.kind === 'tooMany') {
           const never = tooManyError(this.#semaphore.name, wanted.permits, answer)
           reply.answered({ kind: 'held', ttlMs: Infinity, never })

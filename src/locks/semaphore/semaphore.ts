@@ -27,8 +27,8 @@ import type { WhyNoPermits } from './why-no-permits.ts'
  * A number of permits that all clients of one Redis share. Redisson has the same semaphore as `RSemaphore`.
  *
  * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost.
- * `close()` releases only the permits of `using`. If that is a problem, use `getPermitExpirableSemaphore`. There is no
- * re-entry: each acquisition is separate.
+ * `close()` releases only the permits of `using`. If permits must not be lost, use `getPermitExpirableSemaphore`. There
+ * is no re-entry: each acquisition is separate.
  *
  * A semaphore has no permits until `trySetPermits`, `addPermits` or `release` adds some. Waiters are served in FIFO
  * order across all clients. A caller that wants few permits does not overtake a caller that wants many. Clients of
@@ -62,7 +62,7 @@ export class HoldfastSemaphore {
    * Creates the semaphore with this number of permits. If the semaphore exists already, nothing changes.
    *
    * @param permits a whole number from 0
-   * @returns true if this call created the semaphore. If it rejects for an outage, the semaphore may have been created
+   * @returns true if this call created the semaphore. After a rejection for an outage, the semaphore may exist
    */
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
@@ -163,7 +163,7 @@ export class HoldfastSemaphore {
    * acquires permits until enough are released.
    *
    * @param permits a whole number, even below 0
-   * @returns how many permits are then available. If it rejects for an outage, the number may have changed
+   * @returns how many permits are then available. After a rejection for an outage, the number may have changed
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -199,7 +199,7 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Waiting calls wait for new permits. `release()` creates the semaphore again, but the end of
-   * `using()` does not. If the semaphore exists again at that time, the permits of the work are added.
+   * `using()` does not. If the semaphore exists again when `using()` ends, the client adds the permits of the work.
    *
    * @returns true if the semaphore existed. If the call rejects for an outage, the semaphore may be deleted
    */
@@ -235,7 +235,7 @@ export class HoldfastSemaphore {
   }
 
   async #do<T>(work: () => Promise<T> | T, { permits }: PermitsWanted): Promise<T> {
-    const giveBack = this.#all.inUse(this.#here, permits)
+    const giveBack = this.#all.startUse(this.#here, permits)
     try {
       return await work()
     } finally {

@@ -68,7 +68,7 @@ export class Semaphores {
    * the semaphore still exists. The event `error` reports a failure
    * @throws if the client was closed or began to drain after the permits were acquired. The permits are then released
    */
-  inUse(semaphore: NamedSemaphore, permits: number): () => Promise<unknown> {
+  startUse(semaphore: NamedSemaphore, permits: number): () => Promise<unknown> {
     if (this.#closed || this.#isDraining) {
       if (permits > 0) semaphore.remote.addLater(this.#additionOf(permits, true))
       throw this.#closed ? closedError(semaphore.name) : closingError(semaphore.name)

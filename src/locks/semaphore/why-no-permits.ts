@@ -11,7 +11,7 @@ import { permitsIn } from './semaphore-words.ts'
  * number of permits.
  */
 export interface WhyNoPermits extends WhyNotAcquired {
-  /** The total number of permits. Null if no number is set and no permit is taken, and without leases. */
+  /** The total number of permits. Null for permits without leases, and if no number is set and no permit is taken. */
   readonly permits: number | null
   /** How many permits are available; below 0 if more permits are taken than exist. */
   readonly available: number

@@ -10,7 +10,8 @@ const MOST_ENDED = 1_000
 
 /**
  * The sampled spans of the holds of this process. Waiters in this process find the spans here.
- * Waiters in other processes read a span from the note of the owner.
+ * Waiters in other processes read a span from the note of the owner. A note is a line of text that
+ * a client stores in Redis about an owner.
  */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()

@@ -8,7 +8,7 @@ import type { MemoryLockServer } from './memory-server.ts'
 export class MemoryConnection extends RecordServer<MemoryRecordStore> {
   /** @param label the label of the client, for messages on diagnostics channels */
   constructor(server: MemoryLockServer, counterMs: number, label = '', onOutage?: OutageListener) {
-    // `0` is the time limit of background requests, because a server in memory needs no limit.
+    // The time limit of background requests is 0, because a server in memory ignores time limits.
     super(new MemoryRecordStore(server, onOutage), counterMs, 0, label, RECORD_KINDS)
   }
 

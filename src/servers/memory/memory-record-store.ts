@@ -11,7 +11,7 @@ import { MEMORY_WORDS } from './memory-words.ts'
 /** The most names in one page of a list. */
 const PAGE = 100
 
-/** The failure of a request that the server ran, when an outage began before the answer. */
+/** The failure of a request if the server ran it, but an outage began before the answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
 
 /**

@@ -40,7 +40,7 @@ class VirtualTimer implements Timer {
     this.work = work
   }
 
-  /** After `unref()`, no call waits for this timer. A virtual timer never keeps a process alive. */
+  /** After `unref()`, `awaited` does not count this timer. A virtual timer never keeps a process alive. */
   unref(): this {
     this.isAwaited = false
     return this

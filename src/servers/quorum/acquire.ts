@@ -19,9 +19,7 @@ type AcquisitionLock = VotedLock & {
  * of masters grants the lock. Otherwise the client usually releases the grants at once.
  */
 export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Held> {
-  /**
-   * The vote of the master that the client asked first. Undefined if the client asked all at once.
-   */
+  /** The vote of the master that the client asked first. Undefined if it asked all masters at once. */
   #first: First | undefined
 
   /** Requests all votes at once. If many clients compete, requests one vote first. */
@@ -66,13 +64,13 @@ export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Hel
     this.#first = first
     if (first.held === undefined) super.start(splitVotes.graceFactor)
     else {
-      splitVotes.won()
+      splitVotes.reset()
       this.reply.answered(first.held)
     }
   }
 
   #acquired(grant: Granted): void {
-    this.lock.splitVotes.won()
+    this.lock.splitVotes.reset()
     this.lock.headStart.won()
     this.won(grant)
   }
@@ -82,9 +80,9 @@ export class AcquisitionBallot extends GrantBallot<AcquisitionLock, Attempt, Hel
     const { size } = this.all
     const { owner } = this.question
     if (failuresOf(votes).length > size.spare) {
-      // After a final failure, the caller does not ask again. So the client also releases grants
-      // without an answer.
-      const isFinal = size.refuse(votes)
+      // After a final failure, the caller does not ask again. So the client also releases the
+      // lock on masters that did not answer, because these masters may have granted the lock.
+      const isFinal = size.isRefused(votes)
       if (isFinal) this.abandon(owner)
       this.fail(!isFinal && this.isOpen)
       return

@@ -65,7 +65,7 @@ export abstract class Ballot<M, A> {
 
   protected abstract request(member: M, reply: Reply<A>): void
 
-  /** Called after each vote before the decision, but not after the last of all votes. */
+  /** Called after each vote before the decision. Not called after the last vote of all members. */
   protected abstract isDecided(): Decided
 
   /** Called once, when the votes have decided. */

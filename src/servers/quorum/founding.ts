@@ -39,8 +39,8 @@ interface Claim {
  * claims each master for one deployment. When all masters are claimed, the client lets the first
  * master vote, and then the others.
  *
- * If one master already has a mark or gives no answer, no master votes at once. If a master is
- * emptied meanwhile, it loses its claim.
+ * If one master gives no answer, or already has a mark that is not a claim, no master votes at once.
+ * If a master loses its data meanwhile, it loses its claim.
  */
 export class Founding {
   readonly #nodes: readonly FoundingServer[]

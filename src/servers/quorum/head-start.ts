@@ -17,7 +17,7 @@ const HEAD_START_MS = 15
 
 /**
  * If the first master refuses, the client asks again after a random time, in milliseconds: `least`
- * to `least + spread`. It asks sooner if the lease ends sooner.
+ * to `least + spread`. The client asks sooner if the lease ends sooner.
  */
 const LOOK_MS = { least: 100, spread: 200 }
 
@@ -25,7 +25,7 @@ const LOOK_MS = { least: 100, spread: 200 }
  * If `losses + before` of the `Crowd` reaches this number, many clients seem to compete. After a
  * release, the client then asks one master first.
  */
-const FEW = 2
+const MANY_FROM = 2
 
 /**
  * The client pauses for a random time before it asks the first master, so that no client is always
@@ -33,7 +33,10 @@ const FEW = 2
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/** The masters on which the lock was released lately. Emptied when this client requests the lock. */
+/**
+ * The masters on which the lock was released recently. The client forgets them when it requests the
+ * lock.
+ */
 interface Freed {
   readonly masters: Set<Voter>
   /** When the client learned of the last release, on `performance.now()`. */
@@ -115,7 +118,7 @@ export class HeadStart {
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
         const isRelease = one.kind === 'released'
-        if (isRelease) this.#isFree(master)
+        if (isRelease) this.#noteFreed(master)
         // The client may have missed messages of this master. With more than a majority of
         // confirmed subscriptions, the waiter still learns of each release.
         else if (confirmed() > majority) return
@@ -141,7 +144,7 @@ export class HeadStart {
   released(votes: Votes<Released, Voter>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
-      if (answer.others !== 0) this.#isFree(member)
+      if (answer.others !== 0) this.#noteFreed(member)
     }
   }
 
@@ -163,12 +166,12 @@ export class HeadStart {
     const { losses, before } = this.#crowd
     // The request counts as a loss until `won()` is called.
     this.#crowd.losses += 1
-    if (losses + before < FEW) return undefined
+    if (losses + before < MANY_FROM) return undefined
     const headStartMs = Math.max(HEAD_START_MS, this.#roundTrips.majorityMs)
     return requestAlone(master, { losses, before }, headStartMs, request)
   }
 
-  #isFree(master: Voter): void {
+  #noteFreed(master: Voter): void {
     const masters = this.#freedMasters ?? new Set()
     masters.add(master)
     this.#freed = { masters, at: performance.now() }
@@ -219,8 +222,8 @@ async function requestAlone(
 }
 
 /**
- * Returns after which time the client asks again, in milliseconds. The time is short, because the
- * holder on this master may lack a majority.
+ * Returns how long the client waits before it asks again, in milliseconds. The wait is short,
+ * because the holder on this master may lack a majority.
  */
 function checkAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread

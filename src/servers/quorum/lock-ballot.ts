@@ -83,7 +83,10 @@ export abstract class GrantBallot<
     return this.count('granted') >= this.all.size.majority
   }
 
-  /** True if a master has granted the hold, or if votes are missing. A failed vote is no grant here. */
+  /**
+   * True if a master has granted the hold, or if votes are missing. A failed vote counts neither as
+   * granted nor as missing.
+   */
   protected get isOpen(): boolean {
     return !this.areAllIn || this.count('granted') > 0
   }
@@ -105,7 +108,7 @@ export abstract class GrantBallot<
 }
 
 /**
- * Releases all grants of the owner id on all masters, even grants without an answer yet.
+ * Releases all grants of the owner id on all masters, even grants whose answers have not arrived.
  *
  * @param fromMs earliest time of the release, on `performance.now()`; by default at once
  */

@@ -94,7 +94,7 @@ export class Majority {
   }
 
   /** True if so many masters refused permanently that the other masters are not a majority. */
-  refuse(votes: Votes<unknown>): boolean {
+  isRefused(votes: Votes<unknown>): boolean {
     return failuresOf(votes).filter(({ answer }) => answer.permanent).length > this.spare
   }
 
@@ -113,7 +113,7 @@ export class Majority {
     const make = (kind: CallFailure['kind'], permanent: boolean) =>
       new NoMajority(kind, message, each, permanent, isOutage)
     if (kinds.includes('misused')) return make('misused', true)
-    if (this.refuse(votes)) {
+    if (this.isRefused(votes)) {
       const kind = (['refused', 'unsupported'] as const).find((one) => kinds.includes(one))
       return make(kind ?? 'unsent', true)
     }

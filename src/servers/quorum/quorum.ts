@@ -69,7 +69,8 @@ export class Quorum implements LockServer {
   }
 
   /**
-   * Returns the order of a single server, because another client may use one of the masters alone.
+   * Returns the same text as a single server. Another client may use one of the masters alone, and
+   * must acquire the locks in the same order.
    */
   orderOf(rawName: string): string {
     return orderBySlot(rawName)

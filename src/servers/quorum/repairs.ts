@@ -19,12 +19,12 @@ interface Gap {
   readonly lease: LeaseToRenew
   pauseMs: number
   /**
-   * When to check the hold, on `performance.now()`. If `checkedAt` is true: when to forget the
+   * When to check the hold, on `performance.now()`. If `isChecked` is true: when to forget the
    * hold.
    */
   dueAt: number
   /** True from a check of the hold until the check finds a master without the hold. */
-  checkedAt: boolean
+  isChecked: boolean
 }
 
 /**
@@ -60,9 +60,9 @@ export class Repairs {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()
     const known = this.#gaps.get(lease.ownerId)
-    if (known !== undefined && !known.checkedAt) return
-    const gap = known ?? { lease, pauseMs: PAUSE_MS.first, dueAt: 0, checkedAt: false }
-    gap.checkedAt = false
+    if (known !== undefined && !known.isChecked) return
+    const gap = known ?? { lease, pauseMs: PAUSE_MS.first, dueAt: 0, isChecked: false }
+    gap.isChecked = false
     gap.dueAt = now + gap.pauseMs
     this.#gaps.set(lease.ownerId, gap)
     this.#arm(gap.dueAt)
@@ -88,14 +88,14 @@ export class Repairs {
     let next = Infinity
     for (const [name, gap] of this.#gaps) {
       // Checks a hold up to half of its pause early, so that one request checks many holds.
-      const isDue = gap.dueAt - now <= (gap.checkedAt ? 0 : gap.pauseMs / 2)
-      if (!gap.lease.isHeld?.() || (isDue && gap.checkedAt)) {
+      const isDue = gap.dueAt - now <= (gap.isChecked ? 0 : gap.pauseMs / 2)
+      if (!gap.lease.isHeld?.() || (isDue && gap.isChecked)) {
         this.#gaps.delete(name)
         continue
       }
       if (isDue) {
         due.push(gap.lease)
-        gap.checkedAt = true
+        gap.isChecked = true
         gap.pauseMs = Math.min(gap.pauseMs * 2, PAUSE_MS.longest)
         gap.dueAt = now + this.#forgetMs
       }

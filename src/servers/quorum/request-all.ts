@@ -5,8 +5,8 @@ import { Ballot, type Decided, type Vote } from './ballot.ts'
 interface Question<M, T> {
   readonly request: (member: M) => Promise<T>
   /**
-   * Called with the votes so far, after each vote before the decision, but not after the last of
-   * all votes.
+   * Called with the votes so far, after each vote before the decision. Not called after the last
+   * vote of all members.
    */
   readonly isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided
   /** Receives each vote that arrives after the decision. */

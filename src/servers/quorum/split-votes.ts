@@ -35,7 +35,7 @@ export class SplitVotes {
     if (votes.some(isGranted)) {
       return { ...held, split: { pauseMs: this.#pauseMs() } }
     }
-    this.won()
+    this.reset()
     return this.#isUnsure(votes) ? { ...held, split: {} } : held
   }
 
@@ -63,7 +63,7 @@ export class SplitVotes {
   }
 
   /** Called when votes were not split: the next pause is short again. */
-  won(): void {
+  reset(): void {
     this.#inARow = 0
   }
 

@@ -6,7 +6,7 @@ import { type ClientMark, type LockQueue, removeFromQueue, setMark } from './loc
 import type { OpenRecord } from './open-record.ts'
 import { giveLock, LOCK_PART } from './stored-lock.ts'
 
-/** The channel of the grants to one client. */
+/** The inbox of one client: the channel of its grants. */
 export const grantChannel = (clientId: string) => `grants ${clientId}`
 
 interface Giving {
@@ -24,10 +24,10 @@ interface Giving {
    * sends this client no message.
    */
   readonly silent?: boolean
-  /** With `silent`: the longest run of places that the client `own` wants to serve; 0 by default. */
+  /** With `silent`: the largest number of owners in a run for the client `own`; 0 by default. */
   readonly most?: number
   /**
-   * The token of the hold that ends; 0 or undefined if the request names none. The new token is
+   * The token of the hold that ends; 0 or undefined if the request names no token. The new token is
    * higher.
    */
   readonly above?: number
@@ -105,8 +105,8 @@ export function giveToNext(record: OpenRecord, giving: Giving): NewHolder | null
 }
 
 /**
- * Returns the owners of the client at the head of the queue, at most `most`: those before the first
- * owner of another client.
+ * Returns the run of the client: the owners at the head of the queue, up to the first owner of another
+ * client. Returns at most `most` owners.
  */
 function runOf({ order }: LockQueue, client: string, most: number): readonly string[] {
   const first = order.slice(0, most)
@@ -131,8 +131,8 @@ function publishGrant(record: OpenRecord, client: string, given: Omit<FairGrant,
 }
 
 /**
- * True if the places of a client count. A client that listened before, and does not listen now, is
- * considered dead.
+ * True if a client is alive, so its places are valid. False if its mark has expired, or if it listened
+ * before and does not listen now.
  */
 function isAlive(record: OpenRecord, client: string, mark: ClientMark | undefined): boolean {
   if (mark === undefined || mark.untilMs < record.nowMs) return false

@@ -73,7 +73,7 @@ function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchSt
   const [latch, earlier] = resume<LatchState>(record, request)
   if (earlier !== undefined) return earlier
   if (isOfOtherRound(record, { request, round })) return null
-  // An open latch does not change. So the result is not stored for a repeat of this request.
+  // An open latch does not change, so a copy of this request needs no stored result.
   if (latch.count === 0) return OPEN
   latch.count -= 1
   if (latch.count > 0) return stored(record, request, { count: latch.count, round: latch.round })

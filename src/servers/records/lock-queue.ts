@@ -8,7 +8,7 @@ import { isEmpty } from './plain-data.ts'
 export interface ClientMark {
   /** When the client's places expire, in milliseconds of the server's time. */
   readonly untilMs: number
-  /** True if the client listened to its inbox when the server checked. */
+  /** True if the client listened to its inbox (the channel of its grants) when the server checked. */
   readonly seen: boolean
   readonly label: string
 }
@@ -17,10 +17,7 @@ export interface ClientMark {
 export interface LockQueue {
   /** The owners that wait, sorted by ticket, and by owner if tickets are equal. */
   order: string[]
-  /**
-   * When each owner joined the queue, in µs of the server's time. The queue is sorted by these
-   * times.
-   */
+  /** The ticket of each owner: when the owner joined the queue, in µs of the server's time. */
   tickets: { [owner: string]: number }
   marks: { [client: string]: ClientMark }
   /** The claim windows that are shorter than `CLAIM_MS`, in milliseconds, by owner. */
@@ -83,7 +80,7 @@ export function removeFromQueue(queue: LockQueue, owner: string): void {
 
 /**
  * Keeps the places of a client until `mark.untilMs`. Also removes the expired marks of other
- * clients, and the times to confirm a grant (claim windows) of owners that left the queue.
+ * clients, and the claim windows of owners that left the queue.
  */
 export function setMark(queue: LockQueue, client: string, mark: ClientMark, now: number): void {
   queue.marks[client] = mark

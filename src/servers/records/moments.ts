@@ -20,7 +20,7 @@ export function ageMs(token: number, now: number): number {
   return Math.max(0, Math.floor(now - token / 1_000))
 }
 
-/** Returns the time since a moment in µs, in whole milliseconds. */
+/** Returns the time since `sinceUs`, in whole milliseconds. */
 export function sinceMs(sinceUs: number, now: number): number {
   return Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
 }

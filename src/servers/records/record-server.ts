@@ -33,13 +33,13 @@ export class RecordServer<S extends RecordStore> implements LockServer {
   readonly address?: string
   readonly #kinds: RecordKinds
   #presence: Presence | undefined
-  /** The functions that this client runs for the kinds when it closes. */
+  /** The functions that the kinds have passed to `beforeClose`. */
   readonly #closings: (() => Promise<void>)[] = []
 
   /**
    * @param callMs how long a request in the background may take, in milliseconds
    * @param label the label of the client, for messages on diagnostics channels
-   * @param kinds the list of all kinds in the folder `kinds`
+   * @param kinds all kinds, as `kinds/all.ts` lists them
    */
   constructor(store: S, counterMs: number, callMs: number, label: string, kinds: RecordKinds) {
     this.store = store

@@ -44,7 +44,7 @@ export function lockOf(record: OpenRecord): StoredLock {
 
 /**
  * Returns the lock of a name for a release. If a read-write lock uses the name, returns a free
- * lock.
+ * lock, so the release answers `gone`.
  */
 export function lockToRelease(record: OpenRecord): StoredLock {
   record.refuseOthers(WHAT, WHAT_HAS_IT.readWrite)
@@ -69,8 +69,8 @@ export function giveLock(record: OpenRecord, owner: string, leaseMs: number): vo
 }
 
 /**
- * Lengthens the holder's lease to at least `leaseMs` from now. Does not shorten a longer lease that
- * has an end.
+ * Lengthens the holder's lease to at least `leaseMs` from now. Does not shorten a longer lease. An
+ * endless lease gets an end.
  */
 export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
   const { holder } = record.part(LOCK_PART)

@@ -129,8 +129,8 @@ export const redisFair: RedisKind = {
 }
 
 /**
- * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast. The script part
- * `queue` explains the message.
+ * Returns the grant in a message of the inbox. Undefined if the message is not a grant of Holdfast.
+ * The script part `queue` explains the format of the message.
  */
 function grantIn(message: string): FairGrant | undefined {
   const [, token, length = '0', words = ''] = /^(\d+)(?:\+(\d+))? (.+)$/s.exec(message) ?? []

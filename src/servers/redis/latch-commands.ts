@@ -21,8 +21,8 @@ interface LatchTimes {
 }
 
 /**
- * The answer if the round of the call is over. `setUs` is the server time in µs when another count
- * was set; 0 if no count is set, or if this time is unknown.
+ * The answer if the round of the call is over. `setUs` is the server time in µs at which the present
+ * round began; 0 if no count is set, or if this time is unknown.
  */
 interface RoundOver {
   readonly kind: 'over'
@@ -77,8 +77,8 @@ class RedisLatch implements RemoteLatch {
       sentAt = performance.now()
       return {}
     }
-    // Because of this key, a replica refuses the script. No request uses the key, because no
-    // request has an empty id.
+    // The script deletes the key `request`, because a replica refuses a script that writes. The
+    // key never exists, because no request has an empty id.
     const names = this.#namesWith('')
     const answer = await this.#server.runner.request(scripts.look, names, given, callMs)
     const { count, round, serverTimeUs } = answer
@@ -111,7 +111,8 @@ class RedisLatch implements RemoteLatch {
   }
 
   /**
-   * Sends a request that counts once. Sends the request again if the clocks have drifted apart.
+   * Sends a request that counts once. Sends the request again if the estimate of the server's clock
+   * may have been wrong.
    *
    * @param round the only round in which the request has an effect; undefined for the round at the
    * time of the call

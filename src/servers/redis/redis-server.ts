@@ -92,7 +92,7 @@ export class RedisServer implements LockServer {
         if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
         this.#confirmations?.follow(facts.runId)
-        this.#presences.isUp()
+        this.#presences.onConnected()
         reportUp()
       },
       moved: reportUp,
@@ -105,7 +105,7 @@ export class RedisServer implements LockServer {
     this.#subscriptions = new Subscriptions(settings, probe, watched)
     if (durability !== undefined) {
       const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
-      const ofWaits = watched({ up: () => this.#confirmations?.isUp() })
+      const ofWaits = watched({ up: () => this.#confirmations?.onConnected() })
       const waiting = new Connection(waits, ofWaits, new Probe(waits))
       this.#confirmations = new Confirmations(waiting, timeoutMs, durability)
     }

@@ -18,8 +18,8 @@ export interface BenchTerms {
 }
 
 /**
- * One step of a measurement. Resolves with the measured duration, in milliseconds. Resolves with
- * undefined if the duration of the whole step counts.
+ * One step of a measurement. Resolves with the measured duration, in milliseconds. If a step
+ * resolves with undefined, the measurement uses the duration of the whole step.
  */
 type Step = () => Promise<number | undefined>
 

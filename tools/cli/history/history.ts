@@ -32,9 +32,9 @@ export const history: Command = {
 }
 
 /**
- * Returns the first server that has entries of the history. Without such a server, rejects if a
- * server failed, and otherwise returns undefined. With several masters, any master may have the
- * history.
+ * Returns the first server that has entries of the history. With several masters, any master may
+ * have the history. If no server has entries, rejects if a server failed, and otherwise returns
+ * undefined.
  */
 async function whereItIs({
   where,

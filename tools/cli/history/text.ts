@@ -31,8 +31,8 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
 }
 
 /**
- * Returns as text the number of acquisitions and of problems, and the median and the longest time
- * of holds and of waits.
+ * Returns a summary: the counts of acquisitions and problems, and the median and the longest
+ * duration of holds and waits.
  */
 export function sumOf(entries: readonly HistoryEntry[]): string {
   const values = (what: 'heldMs' | 'waitedMs', of: (entry: HistoryEntry) => boolean) =>

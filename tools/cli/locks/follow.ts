@@ -22,10 +22,10 @@ interface Following {
 
 /**
  * The shortest pause between two scans for new names, in milliseconds. After a slow scan, the pause
- * is `SCAN_SHARE` times as long as the scan.
+ * is `SCAN_PAUSE_FACTOR` times as long as the scan.
  */
 const SCAN_MS = 5_000
-const SCAN_SHARE = 10
+const SCAN_PAUSE_FACTOR = 10
 
 /**
  * Yields a view of the known locks about every `intervalMs`, until the signal aborts. Scans for new
@@ -58,8 +58,8 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of inspection.list({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // Stores these rows at once. If it stored them after the scan, they could replace newer
-          // rows of a read during the scan.
+          // Stores these rows at once. After the scan, these rows could replace newer rows that a
+          // read during the scan has stored.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
@@ -73,7 +73,7 @@ export async function* follow(
         // missed are read again.
         if (missing.size > 0) await read([...missing])
         const endedAt = performance.now()
-        scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))
+        scanAt = endedAt + Math.max(SCAN_MS, SCAN_PAUSE_FACTOR * (endedAt - startedAt))
       } else {
         await read([...known.keys()])
       }

@@ -95,8 +95,8 @@ async function readDetail(
     performance.now() - startedAt < readMs
   ) {
     await pause(Math.min(250, readMs))
-    // `elapsedMs` does not contain the time of the answer, because a slow answer could make the
-    // lease seem renewed.
+    // Computes `elapsedMs` before the request. A slow answer would lengthen `elapsedMs`, and the
+    // lease could then seem renewed.
     const elapsedMs = performance.now() - startedAt
     const next = await inspection.inspect(keyPrefix + name)
     if (next === null) break // The lock no longer exists, so the last detail is shown.

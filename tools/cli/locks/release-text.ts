@@ -8,7 +8,7 @@ export interface ReleaseResult extends Forced {
   readonly key: string
   /**
    * The holder that should lose the lock. The first current holder if the given owner was not
-   * found, or if the given token is not the last token. Null if the lock was free from the start.
+   * found, or if the given token is not the last token. Null if the lock was already free.
    */
   readonly holder: HolderRow | null
   /** The last token before the release. Null if the lock has no known token. */

@@ -158,8 +158,8 @@ function waitMsOf(values: {
 
 /**
  * Returns the lock and the holder that will lose the lock, or the outcome if there is no such
- * holder. Rejects with `InvalidArgumentError` if several holders match, or if no holder of this
- * kind can lose a lock.
+ * holder. Rejects with `InvalidArgumentError` if several holders match, or if a lock of this kind
+ * cannot be released by force.
  */
 async function findHolder(
   inspection: Inspection,

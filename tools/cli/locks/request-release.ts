@@ -25,8 +25,9 @@ interface ReleaseAnswer {
   readonly name: string
   readonly key: string
   /**
-   * `free`: no wanted holder was found. `heard`: all holders confirmed the request. `not-heard`: a
-   * holder did not confirm. `ended`: none of these holders holds the lock now.
+   * `free`: the lock is free, or the given owner does not hold it. `heard`: all asked holders
+   * confirmed the request. `not-heard`: a holder did not confirm. `ended`: no asked holder holds
+   * the lock any more.
    */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]

@@ -2,9 +2,9 @@ import { shellWord } from '../../inspection/shell-word.ts'
 import { withoutPassword } from '../../servers/endpoint.ts'
 
 /**
- * Returns the given `--key-prefix`, and the given options that name the servers and tell how to
- * connect, for a printed command. The options contain no password. Each value follows `=`, because
- * a value may begin with a dash.
+ * Returns options for a printed command: the given `--key-prefix`, and the given options for the
+ * servers and the connection. The options contain no password. Each value follows `=`, because a
+ * value may begin with a dash.
  */
 export function whereWords(
   values: Readonly<Record<string, unknown>>,

@@ -23,13 +23,13 @@ export function table<Row>(
   const cells = columns.map((column) => [column.head, ...rows.map((row) => column.text(row))])
   const widths = cells.map((texts) => texts.reduce((most, { length }) => Math.max(most, length), 0))
   const kept = new Set(columns.keys())
-  const isSpare = (i: number) => columns[i]?.spare ?? 0
+  const spareOf = (i: number) => columns[i]?.spare ?? 0
   const excess = () => [...kept].reduce((sum, i) => sum + (widths[i] ?? 0) + 2, -2) - width
   const slack = (i: number) => Math.max(0, (widths[i] ?? 0) - (columns[i]?.least ?? Infinity))
   const shrinkable = () => [...kept].reduce((sum, i) => sum + slack(i), 0)
   while (excess() > shrinkable()) {
-    const [last] = [...kept].sort((a, b) => isSpare(b) - isSpare(a))
-    if (last === undefined || isSpare(last) === 0) break
+    const [last] = [...kept].sort((a, b) => spareOf(b) - spareOf(a))
+    if (last === undefined || spareOf(last) === 0) break
     kept.delete(last)
   }
   for (let excessWidth = excess(); excessWidth > 0 && shrinkable() > 0; excessWidth--) {

@@ -7,8 +7,8 @@ import { refusal } from './replies.ts'
 export type Access = 'none' | 'read' | 'admin'
 
 /**
- * A request that changes something needs this header. A browser lets a page of another origin send
- * the header only if the dashboard permits this. The dashboard never permits this.
+ * A request that changes something needs this header. A browser sends the header for a page of
+ * another origin only if the dashboard allows the header by CORS. The dashboard never does.
  */
 const HEADER = 'holdfast-dashboard'
 

@@ -117,8 +117,8 @@ export function createDashboard(
   })
   const poll = new Poll(open, table, times)
   const closing = new AbortController()
-  // Each pending request adds a listener. So many listeners are usual, and Node.js must not warn
-  // about them.
+  // Each pending request adds a listener. A large number of listeners is normal, so Node.js must
+  // not warn.
   setMaxListeners(0, closing.signal)
   const parts = {
     table,

@@ -174,9 +174,9 @@ async function past({ past }: Parts, { query }: DashboardRequest): Promise<Respo
 }
 
 /**
- * Releases the lock by force only if the given owner still holds it. Usually, a given token must
- * also be the last token of the lock, so that a repeated request does not end a later hold. After
- * the release, reads the lock again for all viewers.
+ * Releases the lock by force only if the given owner still holds it. For most locks,
+ * `forceRelease` also compares the given token with the last token. So a repeated request does not
+ * end a later hold. After the release, reads the lock again for all viewers.
  */
 async function releaseHolder(
   parts: Parts,

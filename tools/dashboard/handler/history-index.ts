@@ -179,7 +179,7 @@ export class HistoryIndex {
 
   /**
    * A client records the ends of its holds. So a hold without a recorded end lasted at least until
-   * the latest entry of its client. After `limitAt`, this is not certain.
+   * the latest entry of its client. After `limitAt`, the hold may have ended.
    */
   #withClient(held: TimelineHold, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
@@ -240,7 +240,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** Cuts a long text to a copy, because a slice would keep the whole text in memory. */
+/** Shortens a long text. Copies the kept part, because a slice would keep the whole text in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

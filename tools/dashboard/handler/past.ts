@@ -8,8 +8,8 @@ export interface Lane {
 }
 
 /**
- * A lane whose spans may be computed later. Only the lanes of the locks that were held for longest
- * are drawn.
+ * A lane that may compute its spans only when `spans()` is called. Only the lanes of the locks that
+ * were held for longest are drawn, so the other lanes need no spans.
  */
 export interface TimedLane {
   readonly key: string

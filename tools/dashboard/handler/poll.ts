@@ -19,7 +19,7 @@ export interface PollTimes {
   readonly lingerMs: number
 }
 
-/** The part of the time that scans may take. So a long scan is followed by a long pause. */
+/** The share of the time that scans may take. So the poll makes a long pause after a long scan. */
 const SCAN_SHARE = 0.4
 
 /** @internal The error message of requests that fail because the dashboard closes. */
@@ -166,8 +166,8 @@ export class Poll {
   }
 
   /**
-   * Stores the reasons why servers cannot be reached. Must run before rows are removed. If a node
-   * is unreachable, its rows are removed, but its holds may still last.
+   * Stores the reasons why servers cannot be reached. Must run before rows are removed, because
+   * `SeenHolds` reads the reasons. If a server is unreachable, a removed row does not end a hold.
    */
   #reportMissing({ unreachable }: Inspection): void {
     this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })

@@ -17,7 +17,7 @@ export interface RecordedHold extends TimelineHold {
 export class RecordedHolds {
   readonly key: string
   /**
-   * True if several locks share the name. Then the start of one hold does not show that another
+   * True if several locks may share the name. Then the start of one hold does not show that another
    * hold has ended.
    */
   readonly #isGroup: boolean

@@ -37,8 +37,8 @@ export interface RowHolder {
   /** When the lease ends if no renewal follows. Null if the lease never expires. */
   readonly until: number | null
   /**
-   * The longest remaining time of the lease so far, in milliseconds, rounded up to whole seconds.
-   * Null if the lease never expires.
+   * The estimated length of the lease, in milliseconds: the longest remaining time so far, rounded
+   * up to whole seconds. Null if the lease never expires.
    */
   readonly leaseMs: number | null
 }

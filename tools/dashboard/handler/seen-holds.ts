@@ -15,8 +15,8 @@ const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
 /**
- * If a later look computes a start that is later by at least this, in milliseconds, the look saw
- * another hold.
+ * If an owner's hold starts at least this much later than in an earlier look, in milliseconds, the
+ * hold is another hold.
  */
 const SAME_HOLD_MS = 1_000
 

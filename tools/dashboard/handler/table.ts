@@ -205,7 +205,7 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // A new row is not a known change of the lock. So a new free lock is not read often.
+    // A new row does not show that the lock has changed. So a new free lock is not read often.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

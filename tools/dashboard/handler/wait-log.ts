@@ -30,8 +30,8 @@ export class WaitLog {
   }
 
   /**
-   * Returns the index of the first wait that was written at `from` or later. All waits before it
-   * ended before `from`, because an entry is written after its event.
+   * Returns the index of the first wait that was written at `from` or later. All earlier waits in
+   * the log ended before `from`, because an entry is written after its event.
    */
   #firstWrittenSince(from: number): number {
     let [low, high] = [0, this.#writtenAt.length]

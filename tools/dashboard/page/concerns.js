@@ -11,8 +11,8 @@ const WAIT_BAD_MS = 60_000
  */
 const SEEN_MS = 45_000
 /**
- * A client with a long lease may report itself only at renewals. The report may follow this long
- * after a third of the lease, in milliseconds.
+ * A client with a long lease may report itself only at renewals. The report may come this much
+ * later than a third of the lease, in milliseconds.
  */
 const REPORT_MS = 25_000
 /**

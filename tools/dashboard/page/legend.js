@@ -15,8 +15,8 @@ const LOOKS = [
 ]
 
 /**
- * Makes the legend. The legend always has the usual looks of bars, and other looks only if the
- * chart has such bars.
+ * Makes the legend. The legend always explains the bars of released and current holds. It explains
+ * other bars only if the chart has such bars.
  */
 export function legendOf({ lanes }) {
   const spans = lanes.flatMap((lane) => lane.spans)

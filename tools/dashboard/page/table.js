@@ -43,8 +43,8 @@ const row = () => ROWS[byId('scroller').dataset.form ?? 'wide']
 /** @param {(key: string) => void} onOpen */
 export function newTable(onOpen) {
   open = onOpen
-  // The style sheet changes the layout of cards, and then screen readers see no table. Explicit
-  // roles keep the table.
+  // If the style sheet shows rows as cards, screen readers see no table. With explicit roles, they
+  // still see the table.
   byId('head').setAttribute('role', 'row')
   for (const part of [byId('head').parentNode, byId('body')]) part.setAttribute('role', 'rowgroup')
   byId('head').append(...columns.map(headOf))

@@ -3,8 +3,8 @@ import type { DeploymentFacts, ServerFacts } from '../facts/facts.ts'
 /**
  * - `error`: locks do not work on these servers, are lost without any failure, or depend on a
  *   failover that cannot happen;
- * - `warning`: usually, locks are lost or cannot be acquired after a failure that happens in
- *   practice;
+ * - `warning`: usually, locks can be lost or cannot be acquired after a failure, such as a restart
+ *   or a failover;
  * - `note`: good to know.
  */
 export type Level = 'error' | 'warning' | 'note'

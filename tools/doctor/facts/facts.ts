@@ -116,8 +116,8 @@ export interface ClusterFacts {
 }
 
 /**
- * The options of the clients that use these servers. The user does not give all options, so some
- * are assumed.
+ * The options of the clients that use these servers. The user does not give all options, so the
+ * doctor assumes the other values.
  */
 export interface ClientTerms {
   readonly leaseMs: number

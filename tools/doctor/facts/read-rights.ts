@@ -84,10 +84,10 @@ async function missingOf(
     }),
   )
   const outside = await Promise.all(patterns.map((pattern) => isOutside(pattern, denied)))
-  const isRun = (_: unknown, i: number) => refused[i]
+  const isRefused = (_: unknown, i: number) => refused[i]
   return {
     kind,
-    commands: commands.filter(isRun).map(nameOf),
+    commands: commands.filter(isRefused).map(nameOf),
     patterns: patterns.filter((_, i) => outside[i]),
   }
 }

@@ -22,13 +22,13 @@ export async function readSentinels(
   const [most] = [...named].sort((a, b) => votes(b) - votes(a))
   if (most === undefined) return { sentinels, servers: [] }
   const { login, tls } = where
-  const deployment = {
+  const masterAddress = {
     host: String(most.ip),
     port: Number(most.port),
     path: undefined,
     database: 0,
   }
-  return { sentinels, servers: [await readServer({ ...deployment, login, tls }, question)] }
+  return { sentinels, servers: [await readServer({ ...masterAddress, login, tls }, question)] }
 }
 
 async function readSentinel(

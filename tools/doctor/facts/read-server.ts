@@ -17,7 +17,7 @@ import { scanKeys } from './scan-keys.ts'
 export interface Budget {
   /** The time limit of all requests over one connection together, in milliseconds. */
   readonly timeoutMs: number
-  /** About how many keys of one server are examined at most. With 0, keys are not examined. */
+  /** The approximate limit of keys to examine on one server. With 0, no keys are examined. */
   readonly scanKeys: number
 }
 

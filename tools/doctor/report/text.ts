@@ -127,9 +127,7 @@ function allOf(fixes: readonly (readonly string[])[]): string[] {
           fix.slice(first).filter(isRemark),
         ]
   })
-  return [0, 1, 2].flatMap((deployment) => [
-    ...new Set(parts.flatMap((part) => part[deployment] ?? [])),
-  ])
+  return [0, 1, 2].flatMap((section) => [...new Set(parts.flatMap((part) => part[section] ?? []))])
 }
 
 function labelled(label: string, lines: readonly string[]): string[] {

@@ -14,8 +14,8 @@ interface FoundName extends Concluded {
 type ReadKind = (client: Holdfast, name: string, nowMs: number) => Promise<FoundName | null>
 
 /**
- * The readers, by the words for the kind in errors. The reader of locks also reads elections. It is
- * last, because every free name with a token counts as a lock.
+ * The readers, by the words that errors use for the kind. The reader of locks also reads elections.
+ * It is last, because every free name with a token counts as a lock.
  */
 const READERS: Readonly<Record<string, ReadKind>> = {
   async [WHAT_HAS_IT.permits](client, name) {

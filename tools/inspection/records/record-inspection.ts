@@ -30,7 +30,10 @@ import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
 import { readersOf } from './kinds.ts'
 
-/** The time limit of a request, in milliseconds. A page of locks is many requests at once, which a busy process delays. */
+/**
+ * The time limit of a request, in milliseconds. `list` sends many requests at once, and a busy
+ * process handles the answers late.
+ */
 const CALL_MS = 5_000
 
 /** The reports of all clients, by client id. */
@@ -99,7 +102,7 @@ export class RecordInspection implements Inspection {
     const use = await this.#read(key, ({ nowMs, what }) => ({ nowMs, what }))
     const found = await this.#find(key, use)
     if (found === null) return null
-    // Reads the token after the holders, so that it is not below the token of any holder.
+    // Reads the token after the holders, so that no holder has a higher token.
     const token = await this.#read(key, lastToken)
     const detail = newDetail(key, found.kind, token || null, found)
     const processOf = (client: string) => processIn(reports, client)
@@ -186,7 +189,7 @@ export class RecordInspection implements Inspection {
     }
   }
 
-  /** Returns for how long the client has kept the lock without use; undefined if it does not keep it. */
+  /** Returns for how long the client has kept the lock without use; undefined if the lock is not kept. */
   #keptMs(client: string, key: string, { waits }: Reports): number | undefined {
     const since = new Map(keptIn(waits.get(client) ?? null)).get(key)
     return since === undefined ? undefined : Math.round(this.#server.store.clock.now().wall - since)
@@ -203,7 +206,7 @@ export class RecordInspection implements Inspection {
 }
 
 function newServer(store: RecordStore): RecordServer<RecordStore> {
-  // The 0 has no effect: it is a lifetime of token counters, and an inspection acquires nothing.
+  // The 0 is the lifetime of token counters. It has no effect, because an inspection acquires nothing.
   return new RecordServer(store, 0, CALL_MS, '', RECORD_KINDS)
 }
 

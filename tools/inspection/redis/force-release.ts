@@ -14,8 +14,8 @@ import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 const SCRIPTS = { takeLock, takePermit, takeReadWrite }
 /**
  * The least time for which each master of a quorum remembers the owner that lost the lock, in
- * milliseconds. If a master rests for longer after a restart, all masters remember the owner for
- * this longer time.
+ * milliseconds. If a master does not vote for a longer time after a restart, all masters remember
+ * the owner for that longer time.
  */
 const FORCED_MS = 60_000
 /**
@@ -111,8 +111,8 @@ async function fromMost<T>(
 }
 
 /**
- * Reads what a release needs: the lock, its counter, the server time, and for how long a master
- * rests after a restart.
+ * Reads what a release needs: the lock, its counter, the server time, and how long a master does
+ * not vote after a restart.
  */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[detail], replies] = await Promise.all([

@@ -29,14 +29,14 @@ interface Known {
   readonly seenAt: number | null
   /** When the wait for each lock began, in milliseconds on the local monotonic clock. */
   readonly waits: ReadonlyMap<string, number>
-  /** Since when the client keeps each lock without use, in milliseconds on the local monotonic clock. */
+  /** When the client began to keep each lock without use, in milliseconds on the local monotonic clock. */
   readonly kept: ReadonlyMap<string, number>
-  readonly calledAt: number
+  readonly readAt: number
 }
 
 /**
  * Remembers what the clients of a deployment report: their processes, the times of their last
- * reports, and their waits.
+ * reports, their waits and their kept locks.
  */
 export class KnownClients {
   readonly #known = new Map<string, Known>()
@@ -66,7 +66,7 @@ export class KnownClients {
     return { ...known.about, seenMs }
   }
 
-  /** Returns for how long the client has kept the lock without use; undefined if it does not keep it. */
+  /** Returns for how long the client has kept the lock without use; undefined if the lock is not kept. */
   #keptMs(client: string, key: string): number | undefined {
     const since = this.#known.get(client)?.kept.get(key)
     return since === undefined ? undefined : Math.round(performance.now() - since)
@@ -82,8 +82,8 @@ export class KnownClients {
   }
 
   /**
-   * Reads the facts about all clients that `find` yields, for at most `SEARCH_MS`. Later clients
-   * stay unknown.
+   * Reads the facts about all clients that `find` yields within `SEARCH_MS`. The other clients stay
+   * unknown.
    */
   async lookUpAll(
     masters: Masters,
@@ -104,7 +104,7 @@ export class KnownClients {
   async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
-      return known === undefined || performance.now() - known.calledAt > LOOK_AGAIN_MS
+      return known === undefined || performance.now() - known.readAt > LOOK_AGAIN_MS
     })
     const by = new Map<ServerClient, string[]>()
     for (const client of due) {
@@ -157,7 +157,7 @@ export class KnownClients {
       seenAt: seenAt ?? before?.seenAt ?? null,
       waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
       kept: new Map(keptIn(waits).map(([key, since]) => [key, here(since)])),
-      calledAt: now,
+      readAt: now,
     })
   }
 }

@@ -24,9 +24,9 @@ export class OwnerAttempts {
    * acquisitions of all owner ids.
    */
   sent = 0
-  /** The number of releases under way. */
+  /** The number of releases and hand-overs under way that end the hold of the owner id. */
   endings = 0
-  /** When the last answered release was sent; -1 means that no release was answered. */
+  /** When the last answered release or hand-over was sent; -1 means that there is none. */
   endedAtMs = -1
   /** The keys of the lock to release. Set when the owner id is abandoned, or its hold has ended. */
   abandoned: LockKeys | undefined

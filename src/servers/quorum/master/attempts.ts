@@ -55,8 +55,8 @@ export class Attempts {
   }
 
   /**
-   * Lowers the hold count of an owner id. At 0, the answer waits until no acquisition of the owner
-   * id is under way.
+   * Lowers the hold count of an owner id. If the new count is 0, completes the reply only when no
+   * acquisition of the owner id is under way.
    */
   lower(keys: LockKeys, ending: LoweredHold, reply: Reply<Released>): void {
     const { owner } = ending
@@ -186,8 +186,8 @@ export class Attempts {
   }
 
   /**
-   * Forgets an abandoned owner id when no request is under way. Releases its hold later, if it may
-   * still have one.
+   * Forgets an abandoned owner id when no request is under way. If the owner id may still have a
+   * hold, the client releases the hold later.
    */
   #retireIfDone(owner: string, attempt: OwnerAttempts, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = attempt

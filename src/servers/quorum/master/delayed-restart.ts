@@ -3,8 +3,8 @@ import type { ScriptServer } from '../../redis/calls/script-runner.ts'
 import * as quorum from '../../redis/scripts/quorum.generated.ts'
 
 /**
- * The masters that have voted, or may have voted, as far as this process knows. A master stays here
- * even if it loses its data.
+ * The masters that have voted, or may have voted, as far as this process knows. A master stays in
+ * this set even if it loses its data.
  */
 const used = new WeakSet<ScriptServer>()
 

@@ -43,7 +43,7 @@ export class Enrolment {
    *
    * @param endsAt the deadline of the vote, on `performance.now()`
    */
-  async remind(
+  async onForgotten(
     { sinceUs }: Forgot,
     endsAt: number,
     retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
@@ -90,7 +90,7 @@ export class Enrolment {
    * Called when the connection is up. If the server has restarted, enrols the master at once. So
    * the time until the master votes begins now, and not at the next request for a vote.
    */
-  anew(timeoutMs: number): void {
+  onConnected(timeoutMs: number): void {
     const { runId } = this.#node.runner
     const known = this.#runId
     this.#runId = runId

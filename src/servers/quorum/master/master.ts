@@ -76,7 +76,7 @@ export class Master implements Voter {
     const { restMs, callMs } = settings
     const enrolment = new Enrolment(node, restMs, { all, found: () => peers.found() })
     this.#voting = { server: node, roundTrip: this.roundTrip, enrolment, longestMs: restMs }
-    this.#ignoreUps = node.onUp(() => enrolment.anew(callMs))
+    this.#ignoreUps = node.onUp(() => enrolment.onConnected(callMs))
   }
 
   acquire(keys: LockKeys, attempt: Attempt, reply: Reply<AcquireAnswer>): void {

@@ -30,7 +30,7 @@ interface VoteMaster {
   readonly roundTrip: { took(ms: number): void }
   readonly enrolment: {
     voted(): void
-    remind(
+    onForgotten(
       answer: Forgot,
       endsAt: number,
       retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
@@ -87,7 +87,7 @@ export class VoteRequest implements Reply<AcquireAnswer | Forgot> {
     const endsAt = this.#sentAt + this.#attempt.callMs
     const retry = (leftMs: number) =>
       promised<AcquireAnswer | Forgot>((reply) => this.send(leftMs, reply))
-    replyWith(enrolment.remind(answer, endsAt, retry), this.#reply)
+    replyWith(enrolment.onForgotten(answer, endsAt, retry), this.#reply)
   }
 
   failed(failure: CallFailure): void {

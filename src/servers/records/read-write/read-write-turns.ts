@@ -80,8 +80,8 @@ function readersStay(record: OpenRecord, owner: string, wasLongest: boolean): bo
 }
 
 /**
- * Sends the message about the release, and messages to the next waiters. After a writer, the lock
- * may be free only for readers.
+ * Sends the message about the release, and messages to the next waiters. A writer may keep the read
+ * lock. Then only readers can acquire the lock.
  */
 function wakeAll(record: OpenRecord, wasWritten: boolean): void {
   dropExpired(record.part(READ_WRITE_PART), record.nowMs)

@@ -22,7 +22,7 @@ export function waitGiven(
 
 /** The part of an attempt that decides which waiter has the place of the client after a grant. */
 export interface PlaceHolder {
-  /** The id of the client. */
+  /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
   /** True if no other call of the client waits for permits. */
   readonly isLast: boolean
@@ -31,11 +31,11 @@ export interface PlaceHolder {
 }
 
 /**
- * Called when a waiter of the client has its permits. If too few permits are available for the next
- * waiter, gives the place to this waiter.
+ * Called when a waiter of the client has its permits. If too few permits are available for the
+ * client's next waiter, gives the client's place to the next waiter.
  *
- * @returns since when the next waiter waits, in µs of the server's time. Undefined if this waiter
- * must ask at once, or if there is none
+ * @returns when the next waiter began to wait, in µs of the server's time. Undefined if there is no
+ * next waiter, or if the next waiter must send a request at once
  */
 export function goOnTo(
   record: OpenRecord,

@@ -29,7 +29,6 @@ import {
 
 const WHAT = WHAT_HAS_IT.permits
 
-/** `client` is the id of the client if the call waits; '' if it does not wait. */
 interface LeasedAttempt extends WaitBegan, PlaceHolder {
   readonly owner: string
   readonly permits: number
@@ -107,7 +106,7 @@ function acquired(
   if (isRepeat) lengthenPermits(pool, owner, endsAt)
   else takePermits(pool, owner, { permits, endsAt, sinceUs: timeUs(nowMs) })
   const inAll = available + taken
-  // A call that wants more permits than exist must ask at once, and is then refused.
+  // A call that wants more permits than exist must send its request at once, and is then refused.
   const isPossible = (attempt.behind?.permits ?? 0) <= inAll
   const next = isPossible ? attempt : { ...attempt, behind: undefined }
   const behindUs = waits ? goOnTo(record, next) : undefined

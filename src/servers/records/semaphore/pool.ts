@@ -30,7 +30,7 @@ export interface Pool {
   available: number | null
   /** When the number of available permits expires. */
   endsAt: number
-  /** The kind of semaphore that set the number of permits. */
+  /** The kind of semaphore for which the number of permits was set. `permits` means with leases. */
   kind: 'permits' | 'semaphore'
   /** The permits that owners hold, by owner. */
   taken: { [owner: string]: TakenPermits }

@@ -26,7 +26,6 @@ import {
 } from './pool.ts'
 import { prolong, resume, type StoredChange, stored } from './stored-change.ts'
 
-/** `client` is the id of the client if the call waits; '' if it does not wait. */
 interface SemaphoreAttempt extends WaitBegan, PlaceHolder {
   readonly permits: number
 }

@@ -45,7 +45,7 @@ export interface BatchScript {
    * True if one request may have several calls for one lock, which then run in the order in which they were made.
    */
   readonly isOrdered: boolean
-  /** This script waits for the end of the turn even if no request is in flight. */
+  /** Calls of this script are collected even if no request is in flight. */
   readonly always?: Script
 }
 
@@ -59,7 +59,10 @@ export const LOCKS: BatchScript = {
   isOrdered: false,
 }
 
-/** All waiters of one turn get consecutive places in the queue, so that the client can serve them as a run. */
+/**
+ * Waiters that ask in the same turn of the event loop get consecutive places in the queue. A grant to the first waiter
+ * can then include the others as a run, which the client serves without further requests.
+ */
 export const FAIR_LOCKS: BatchScript = {
   binding: fair.batch,
   batched: new Map([
@@ -91,7 +94,7 @@ export function argsOfAll(
     const all = call.argsFor(terms)
     const before = own.length
     for (const i of of.own) if (i < all.length) own.push(all[i] as Value)
-    // A list of arguments is longer than its one name.
+    // If the last argument is a list, the call has more arguments than the script has names.
     own.push(...all.slice(call.script.args.length))
     if (of.longestMs !== -1) longestMs = Math.max(longestMs, all[of.longestMs] as number)
     kinds += `${of.letter}${own.length - before}`

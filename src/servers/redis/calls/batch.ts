@@ -18,9 +18,9 @@ interface BatchSender<C extends Call> {
 }
 
 /**
- * The client aims at four requests for the waiting calls, so that client and server work at the
- * same time. Each request has 16 to 64 calls, but the last may have fewer. While Redis runs a
- * request, it serves no other client.
+ * The client tries to send the waiting calls in four requests, so that client and server work at
+ * the same time. Each request has 16 to 64 calls, but the last may have fewer. More calls would
+ * delay other clients, because Redis runs one request at a time.
  */
 const REQUESTS = 4
 const LEAST = 16

@@ -34,11 +34,11 @@ export const NAMES = {
     tickets: 'holdfast_tickets',
   },
   barrier: { state: 'holdfast_barrier', settled: 'holdfast_settled', channel: 'holdfast_rounds' },
-  /** The prefixes before the id of a client: of its key and of its two channels. */
+  /** The prefixes of the key (`report`) and the two channels of a client. The client id follows. */
   client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
 } as const
 
-/** The key of the mark: the time from which a master votes, and the replication id of the master. */
+/** The key of a master's mark. The mark stores from when the master votes, and its replication id. */
 export const BIRTH = 'holdfast_birth'
 
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */

@@ -9,7 +9,8 @@ interface NodeConnection {
  * The estimated clock of each node of a cluster. The clocks of two nodes can differ by seconds.
  *
  * A node refuses its first request with a deadline as late, and reports its time in the refusal.
- * The estimate ends with the connection, because the next connection may lead to another server.
+ * When the connection closes, the client drops the estimate, because the next connection may lead
+ * to another server.
  */
 export class NodeClocks {
   readonly #clocks = new Map<NodeConnection, ServerClock>()

@@ -3,7 +3,7 @@ import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
 /**
- * The number of own listeners among the listeners that a script counts. The value -1 adds one
+ * How many of the listeners that a script counts belong to this client. The value -1 adds one
  * listener, because a node of a cluster does not count the listeners at other nodes.
  */
 export type OwnListeners = -1 | 0 | 1

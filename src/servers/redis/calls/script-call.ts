@@ -27,8 +27,8 @@ interface CallSender {
   readonly isBusy: boolean
   sendAlone(call: SentCall): void
   /**
-   * Asks the server which object already has the refused name. Returns a failure that says so; the
-   * given failure if this is unknown.
+   * Asks the server which object already has the refused name. Returns a failure that mentions this
+   * object; the given failure if the object is unknown.
    */
   explain(failure: CallFailure, call: SentCall): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
@@ -90,7 +90,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     return this.#binding.argsOf(given, terms, this.#names)
   }
 
-  /** Outside a cluster, replaces `client.evalsha()`, which handles arguments slowly. */
+  /** Outside a cluster, builds the command itself, because `client.evalsha()` handles arguments slowly. */
   send(client: RedisClient): Promise<unknown> {
     const { script, keys } = this
     const name = this.#bySource ? 'eval' : 'evalsha'

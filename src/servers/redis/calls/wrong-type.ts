@@ -43,7 +43,8 @@ export function isWrongType(failure: CallFailure): boolean {
 }
 
 /**
- * Called after the refusal of a key with another type. Asks the server what already has the name.
+ * Called after the server refused a key because of its type. Asks the server what already has the
+ * name.
  *
  * @param script the name of the script
  * @returns a refusal that says what has the name; the given failure if the client cannot find out

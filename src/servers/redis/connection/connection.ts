@@ -141,7 +141,7 @@ export class Connection {
   /** Called for each refusal. Handles a server that is not ready, or is the wrong server. */
   refused(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
-    if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
+    if (!isWrongServer(failure) || !this.#up) return // Acts only on the first refusal.
     // In a cluster, the node may be a replica. So the client asks for the slots again.
     if (this.clustered) this.suspect(this.client)
     else this.reconnect(failure)
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Marks the connection as down, and reports a new failure. Reports nothing for a cluster, because ioredis itself then emits 'error'. */
+  /** Marks the connection as down. Reports a new failure, but not of a cluster, for which ioredis emits 'error'. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

@@ -85,8 +85,8 @@ export class DueCalls {
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
   /**
-   * @param silenceMs after this time without a due answer, the client suspects the connection, in
-   * milliseconds
+   * @param silenceMs if answers are due and none comes for this time, the client suspects the
+   * connection, in milliseconds
    */
   constructor(silenceMs: number, host: CallEvents) {
     this.#silenceMs = silenceMs
@@ -202,7 +202,7 @@ export class DueCalls {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
-    // If the silence is too short now and no later call comes, only this timer checks again.
+    // The silence may still be too short. If no later call comes, only this timer checks again.
     const suspectAll = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }

@@ -46,7 +46,7 @@ export function failureOf(error: unknown): CallFailure {
   hideLogin(error)
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
-  // In a cluster, ioredis has tried 16 times, and each node refused the command.
+  // In a cluster, ioredis has tried several times, and each node refused the command.
   const [, last] =
     /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s.exec(message) ?? []
   if (last !== undefined) return refusal(last, error)
@@ -112,7 +112,7 @@ const OF_NETWORK = /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT/
 
 /**
  * Converts an error of an attempt to connect. A refusal always counts as temporary, because other
- * connections may end, and people may change logins and rights.
+ * clients may close their connections, and people may change logins and rights.
  */
 export function connectionFailure(error: Error): CallFailure {
   if (error instanceof CallFailure) {
@@ -130,8 +130,8 @@ export function connectionFailure(error: Error): CallFailure {
 }
 
 /**
- * Converts the failure of the greeting to the failure of a command. The client sends no command
- * before the answer to the greeting.
+ * Converts the failure of the handshake to the failure of a command. The client sends no command
+ * before the answer to the handshake.
  */
 export function unsent(failure: CallFailure): CallFailure {
   return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure

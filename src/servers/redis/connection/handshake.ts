@@ -28,7 +28,7 @@ export async function readServerDetails(
   const sentAt = performance.now()
   const database = databaseOf(source)
   const name = connectionNameOf(source)
-  if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
+  if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // Ignores a failure, as ioredis does.
   const selected =
     database === 0 || isCluster(client) ? undefined : select(client as Redis, database)
   const [info, time] = await Promise.all([

@@ -19,8 +19,8 @@ const watched = new WeakMap<Written, OnWrite>()
 
 /**
  * Calls `onWrite` before each write of a command, so that `onWrite` can change the arguments. After
- * a redirection, ioredis sends the same arguments to another node. But their deadline depends on
- * the clock of the node.
+ * a redirection, ioredis would send the same arguments to another node. But the deadline in the
+ * arguments depends on the clock of the node.
  *
  * @param send sends one command of that name by a cluster client
  */
@@ -52,7 +52,10 @@ export function reportWrites(node: Redis): void {
 /** The sockets that send their data at the end of this turn of the event loop. */
 const corked = new WeakSet<Writable>()
 
-/** Sends all commands that this turn of the event loop writes to the node in one system call, at the end of the turn. */
+/**
+ * Collects the commands that this turn of the event loop writes to the node. Sends them in one
+ * system call at the end of the turn.
+ */
 export function writeTogether(node: Redis): void {
   const { stream } = node as unknown as { stream?: Writable }
   if (stream === undefined || corked.has(stream)) return

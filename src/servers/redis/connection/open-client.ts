@@ -21,7 +21,7 @@ export function isCluster(client: RedisClient): client is Cluster {
 
 export interface ConnectionSettings {
   readonly source: RedisSource
-  /** The client suspects a connection after this time without a due answer, in milliseconds. */
+  /** If answers are due and none comes for this time, the client suspects the connection, in milliseconds. */
   readonly silenceMs: number
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded: boolean
@@ -57,8 +57,8 @@ export function connectionNameOf(source: RedisSource): string | undefined {
 }
 
 /**
- * The options for a master that Sentinels name. ioredis leaves an old master at once, because this
- * master could grant locks for some seconds. `Connection` asks the Sentinels again after a failure,
+ * The options for a master that Sentinels name. ioredis leaves an old master at once, because it
+ * could still grant locks for some seconds. `Connection` asks the Sentinels again after a failure,
  * because the timer of ioredis would keep the process alive.
  */
 const BY_SENTINEL: RedisOptions = {
@@ -72,7 +72,7 @@ const BY_SENTINEL: RedisOptions = {
  * Makes an ioredis client from the source that the user gave. Never uses the user's own client.
  *
  * ioredis sends a command again only if a node of a cluster refused the command. It queues nothing
- * while the connection is down, and repeats nothing after a reconnect. If the greeting has no
+ * while the connection is down, and repeats nothing after a reconnect. If the handshake has no
  * answer within twice `silenceMs`, ioredis closes the socket.
  *
  * @param retryMs returns the pause before the next connect, in milliseconds; null means never
@@ -99,7 +99,7 @@ export function openClient(
     readOnly: false,
     monitor: false,
     // ioredis 5 would send CLIENT SETINFO and CLIENT SETNAME while it connects. If the connection
-    // broke meanwhile, ioredis 5 would stay "ready" forever. So the greeting sets the name.
+    // broke meanwhile, ioredis 5 would stay "ready" forever. So the handshake sets the name.
     disableClientInfo: true,
     connectionName: undefined as unknown as string,
   }

@@ -14,8 +14,8 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
 /**
- * An outage belongs to the problem of the last outage if it begins within this many milliseconds
- * after the last recovery.
+ * If an outage begins within this many milliseconds after the last recovery, it counts as the same
+ * problem.
  */
 const SAME_TROUBLE_MS = 60_000
 

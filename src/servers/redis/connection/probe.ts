@@ -64,7 +64,7 @@ export class Probe {
         // A refusal is an answer too.
         if (failureOf(error).kind !== 'refused') throw error
       })
-      ping.then(() => this.#isAnswered(client)).catch(() => {})
+      ping.then(() => this.#onAnswer(client)).catch(() => {})
     })
     client.connect().catch(() => {})
     const ms = this.#waitMs * (0.75 + Math.random() / 2)
@@ -75,7 +75,7 @@ export class Probe {
    * Called when the probe got an answer. Gives the older connections some time for their answers,
    * because the server may have just recovered.
    */
-  #isAnswered(client: RedisClient): void {
+  #onAnswer(client: RedisClient): void {
     if (client !== this.#client) return
     clearTimeout(this.#timer)
     const ms = this.#settings.silenceMs / 4

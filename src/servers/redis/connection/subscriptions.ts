@@ -13,7 +13,7 @@ const PING_MS = 5_000
 
 /**
  * The mean pause before the client repeats an unconfirmed subscription, in milliseconds. The pauses
- * are random, so that many clients do not come at once.
+ * are random, so that many clients do not subscribe at once.
  */
 const AGAIN_MS = 250
 
@@ -36,7 +36,7 @@ export class Subscriptions {
    * already replaced because of this id.
    */
   #server = ''
-  #hears = false
+  #hasHandlers = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
   /** The channels to which the login may not subscribe, since the last connect. */
@@ -99,10 +99,10 @@ export class Subscriptions {
   }
 
   /**
-   * Reconnects if the commands go, or may go, to another server process. Only that process sends
-   * the messages of the locks and counts their listeners.
+   * Reconnects if the commands go, or may go, to another server process than this connection. Only
+   * the process that runs the commands sends the messages of the locks and counts their listeners.
    *
-   * @param runId the id of that process; '' if the server does not report an id
+   * @param runId the id of the process that runs the commands; '' if the server does not report an id
    */
   follow(runId: string): void {
     this.#server = runId
@@ -136,8 +136,8 @@ export class Subscriptions {
 
   #startListening(): void {
     this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref()
-    if (this.#hears) return
-    this.#hears = true
+    if (this.#hasHandlers) return
+    this.#hasHandlers = true
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#channels.wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#channels.wake(name, message))

@@ -24,7 +24,7 @@ export class Trouble {
     this.#report(new NoAnswer('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
-  /** Called when the server is not ready. Asks the server again later, because maybe no other call does. */
+  /** Called when the server is not ready. Asks the server again later, because no other call may follow. */
   notReady(failure: CallFailure): void {
     this.#report(failure)
     this.#timer ??= setTimeout(() => {

@@ -12,7 +12,7 @@ import { Refusal } from '../connection/failure-of.ts'
 import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 
-/** A grant, and how to check if its owner still holds it. */
+/** A grant, and how to check if its owner still holds the lock. */
 export interface UnconfirmedGrant {
   readonly renewing: Renewing
   readonly lease: LeaseToRenew
@@ -41,8 +41,8 @@ interface Copies {
  * replicas that have all writes of the connection. So this function first writes a key, on the same
  * connection to the same node.
  *
- * Sends the source of each check, because after a NOSCRIPT the client would have to repeat the
- * wait.
+ * Sends the source of each script instead of its hash, because after a NOSCRIPT the client would
+ * have to repeat the wait.
  */
 export async function confirm(
   client: RedisClient,

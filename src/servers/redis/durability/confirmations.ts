@@ -58,21 +58,21 @@ export class Confirmations {
   }
 
   /**
-   * Reconnects if the commands go, or may go, to another server process, because the replicas of
-   * another server prove nothing. If the connection is not up yet, `isUp` does this later.
+   * Reconnects if the commands go, or may go, to another server process than this connection. The
+   * replicas of another server prove nothing. If the connection is not up yet, `isUp` checks later.
    *
-   * @param runId the id of that process; '' if the server does not report an id
+   * @param runId the id of the process that runs the commands; '' if the server does not report an id
    */
   follow(runId: string): void {
     this.#server = runId
     this.#connection.connect()
     const { runId: own } = this.#connection
     if (runId === '' || own === '') this.#reconnect()
-    else this.isUp()
+    else this.onConnected()
   }
 
   /** Called when the connection is up. Replaces the connection if the commands go to another server. */
-  isUp(): void {
+  onConnected(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
     // Replaces the connection only once, because a proxy may send each connection to another

@@ -31,11 +31,11 @@ export class Presences {
    * Called when the connection is up. The server may not know the clients, so each client reports
    * again. The calls that waited for the connection go first.
    */
-  isUp(): void {
+  onConnected(): void {
     if (this.#all.size === 0) return
     setImmediate(() => {
       const now = performance.now()
-      for (const presence of this.#all.values()) presence.isUp(now)
+      for (const presence of this.#all.values()) presence.onConnected(now)
     })
   }
 

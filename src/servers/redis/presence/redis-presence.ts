@@ -68,7 +68,7 @@ export class RedisPresence implements Presence {
     if (now >= this.#dueAt) this.#send(now)
   }
 
-  isUp(now: number): void {
+  onConnected(now: number): void {
     this.#dueAt = -Infinity
     this.touch(now)
   }

@@ -8,7 +8,7 @@ export interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
-  /** The key of the mark: the time from which a master votes, and the replication id of the master. */
+  /** The key of a master's mark. The mark stores from when the master votes, and its replication id. */
   readonly birth: string
   /** A grant of a fair lock ends after this many milliseconds, unless the owner confirms the grant. */
   readonly claimMs: number

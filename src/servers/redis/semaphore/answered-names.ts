@@ -1,16 +1,16 @@
 /**
- * The interval at which the client looks for unused keys, in milliseconds. The client deletes a key
- * that is older than one interval with an extra request.
+ * The interval at which the client looks for old keys, in milliseconds. If no request has carried a
+ * key for one interval, the client deletes the key with an extra request.
  */
 const UNUSED_MS = 1_000
 
-/** The largest number of these keys in one request, because Lua passes at most about 8,000 values. */
+/** The largest number of these keys in one request of a script. Lua passes at most about 8,000 values. */
 const AT_ONCE = 1_000
 
 /**
  * The keys of results that the server may forget, because the client has the answers. The next
- * request for the same semaphore carries the keys. If none comes soon, the client sends an extra
- * request.
+ * request for the same semaphore carries the keys. If no request follows soon, the client sends an
+ * extra request.
  */
 export class AnsweredNames {
   readonly #forget: (keys: readonly string[]) => Promise<unknown>

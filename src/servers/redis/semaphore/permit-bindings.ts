@@ -14,7 +14,7 @@ export const release = converted(
   ({ kind }): Released => (kind === 'freed' ? { kind, others: 0 } : { kind }),
 )
 export const change = converted(scripts.set, ({ permits }) => permits)
-/** Answers to the release, and to the attempt. */
+/** The answer has two parts: the answer to the release, and the answer to the attempt. */
 export const handOver = converted(scripts.handOver, (answer): [Released, PermitAnswer] => {
   return [answer.wasTaken ? { kind: 'freed', others: 0 } : { kind: 'gone' }, permitAnswer(answer)]
 })

@@ -6,7 +6,7 @@ import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 
 export const acquire = converted(scripts.acquire, permitAnswer)
-/** Answers to the addition, as `add` does, and to the attempt. */
+/** The answer has two parts: the answer to the addition, as for `add`, and the answer to the attempt. */
 export const handOver = converted(scripts.handOver, (answer): [boolean, PermitAnswer] => {
   return [answer.isAdded, permitAnswer(answer)]
 })

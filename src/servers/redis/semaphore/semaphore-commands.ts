@@ -41,8 +41,8 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   readonly answered: AnsweredNames
   /**
    * The owners and changes whose requests may still run. The server must not forget the results of
-   * these requests. A hand-over and an acquisition of the same owner may use different objects for
-   * one semaphore, so these sets belong to all semaphores.
+   * these requests. All semaphores share these sets, because a hand-over and an acquisition of the
+   * same owner may use different objects for one semaphore.
    */
   readonly doubtfulOwners = new Set<string>()
   readonly doubtful = new WeakSet<object>()
@@ -119,7 +119,7 @@ class RedisSemaphore implements RemoteSemaphore {
     }
   }
 
-  /** Returns the reply to an acquisition. It records if the server may forget the result. */
+  /** Returns the reply to an acquisition. The reply records if the server may forget the result. */
   #acquired({ owner }: PermitAttempt, reply: Reply<PermitAnswer>): Reply<PermitAnswer> {
     return {
       answered: (answer) => {

@@ -7,9 +7,10 @@ export interface ProofMoment {
 const SLOTS = 1_024
 
 /**
- * Stores when each lease was last proved, in memory that both threads share. After a blocked event
- * loop, the main thread sees the worker's renewals at once, without a message. The table grows by
- * blocks, which never move.
+ * Stores when each lease was last proved, in memory that both threads share. The last proof is the
+ * time at which the last successful request for the lease was sent. After a blocked event loop, the
+ * main thread sees the worker's renewals at once, without a message. The table grows by blocks,
+ * which never move.
  */
 export class ProofTable {
   readonly #blocks: Float64Array[] = []

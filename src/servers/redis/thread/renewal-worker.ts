@@ -29,7 +29,7 @@ const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
 node.onUp(() => {
   isReported = false
 })
-node.connect() // A blocked main thread leaves no time to connect later.
+node.connect() // When the main thread blocks, there may be no time left to connect.
 const table = new ProofTable()
 const leases = new Map<number, KeptLease>()
 const lastSeen = new Float64Array(heartbeat)

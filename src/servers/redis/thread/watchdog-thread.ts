@@ -93,7 +93,7 @@ export class WatchdogThread {
     return this.#worker === undefined ? this.#start() : this.#starting
   }
 
-  /** Lets the worker renew this lease if the main thread is late, until `forget()` of the result. */
+  /** Lets the worker renew this lease if the main thread is late, until the caller calls `forget()`. */
   add(lease: LeaseToRenew, provedAt: ProofMoment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
