@@ -47,7 +47,7 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * The owner as Redis stores it: `<clientId>:<owner>`, a field of the lock's hash. If the client hands the lock over
-   * without a request, the next lease has the same `owner` and a greater `token`.
+   * to its next caller without a request to Redis, `owner` stays the same, and only `token` grows.
    */
   get owner(): string {
     return this.#hold.id.ownerId

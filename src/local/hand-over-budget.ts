@@ -20,13 +20,13 @@ const STEP_BACK_MS = { least: 1, spread: 1 }
 const LONGEST_PRECEDENCE_MS = 1_000
 
 /**
- * After hand-overs for this many milliseconds, the client pauses even if the server counts no other
- * waiters. The server does not count waiters that cannot subscribe and only poll.
+ * If other clients had no chance to acquire the lock for this many milliseconds, the client pauses even if the server
+ * counts no other waiters. The server does not count waiters that only poll, because they cannot subscribe.
  */
 export const UNBROKEN_MS = 1_000
 /**
- * After hand-overs for `UNBROKEN_MS` or longer, the client pauses for the share `part` of that time,
- * but at most for `longestMs` milliseconds.
+ * If other clients had no chance for `UNBROKEN_MS` or longer, the client pauses for the share `part` of that time. The
+ * pause lasts at most `longestMs` milliseconds.
  */
 const AWAY = { part: 0.04, longestMs: 250 }
 

@@ -91,7 +91,7 @@ export interface HoldfastOptions {
    */
   keepCounters?: boolean
   /**
-   * How long the token counter of a lock outlives its last use, in milliseconds. The counter always stays while the
+   * How long the token counter of a lock is kept after its last use, in milliseconds. The counter always stays while the
    * lock is held. Tokens rise even after the counter was deleted, if the clock of the server was not set back by more
    * than this time. This option cannot be combined with `keepCounters`.
    *

@@ -5,14 +5,14 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * How long the client waits before the warning, in milliseconds, if the waiting call is almost certainly nested. The
- * call is nested if the same lock object, or code in a frame around the call, acquired the lock.
+ * The delay of the warning, in milliseconds, if the same lock object, or code in a frame around the waiting call,
+ * acquired the lock. Then the call almost certainly waits for its own caller.
  */
 const SURE_MS = 500
 
 /**
- * How long the client waits before the warning, in milliseconds, if another call acquired the lock
- * outside all frames. Usually the two calls belong to separate tasks.
+ * The delay of the warning, in milliseconds, if another call acquired the lock outside all frames.
+ * Usually the two calls belong to separate tasks.
  */
 const UNSURE_MS = 3_000
 

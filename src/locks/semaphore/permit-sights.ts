@@ -103,8 +103,8 @@ export class PermitSights {
   }
 
   /**
-   * Looks up one client after another. If the user of the connection has no right to look up
-   * clients, the server refuses the first request, and the client stops these requests.
+   * Looks up one holder after another, because the user of the connection may have no right to look
+   * up holders. The server then refuses only one request, because this client sends no further request.
    */
   async #fetchHolders({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)

@@ -3,7 +3,7 @@ import type { OutageListener } from '../outage.ts'
 import type { RedisKinds } from './calls/redis-kind.ts'
 
 export interface ServerOptions {
-  /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
+  /** How long a token counter is kept after its last use, in milliseconds; 0 means forever. */
   readonly counterMs?: number
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded?: boolean

@@ -4,8 +4,8 @@ import { leftMs } from '../moments.ts'
 import { isEmpty, sizeOf } from '../plain-data.ts'
 
 /**
- * The value of `sinceUs` for an owner that waits for an upgrade. It is smaller than every time, so
- * such an owner comes first.
+ * The value of `sinceUs` for an owner that waits for an upgrade. Real times are greater, so such an
+ * owner comes first.
  */
 export const GOES_ON = 3
 

@@ -40,7 +40,7 @@ export class ScriptRunner {
   )
 
   /**
-   * @param counterMs how long a token counter outlives its last use, in milliseconds; 0 means
+   * @param counterMs how long a token counter is kept after its last use, in milliseconds; 0 means
    * forever
    */
   constructor(

@@ -111,8 +111,8 @@ export class ServerClock {
   }
 
   /**
-   * Keeps the closer bound on each side. If the new bounds contradict the known bounds, the
-   * server's clock was set. Then only the new bounds count.
+   * Narrows the range of the offset. If the new range and the known range do not overlap, the
+   * server's clock was changed. Then only the new range counts.
    */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()

@@ -2,7 +2,7 @@
 export interface Terms {
   /** The server time in µs after which the current request must not run; 0 means no limit. */
   readonly notAfterUs: number
-  /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
+  /** How long a token counter is kept after its last use, in milliseconds; 0 means forever. */
   readonly counterMs: number
   /** The command that publishes messages of a lock. */
   readonly publish: 'PUBLISH' | 'SPUBLISH'

@@ -210,7 +210,7 @@ class RedisSemaphore implements RemoteSemaphore {
     return this.#counted(change, (reply) => this.#run(change.id, binding, given, callMs, reply))
   }
 
-  /** Sends a request that counts once, and records if the server may forget its result. */
+  /** Sends a request that counts once. After its answer, lets the server forget the result if no copy can arrive. */
   async #counted<A>(
     change: Addition | SemaphoreChange,
     send: (reply: Reply<A>) => void,

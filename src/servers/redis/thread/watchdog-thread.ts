@@ -13,8 +13,8 @@ export interface KeptLease {
   /** The longest lease that a renewal requests, in milliseconds. */
   readonly leaseMs: number
   /**
-   * The latest end of the lease, on the `performance.now()` of the main thread; Infinity if there
-   * is no limit.
+   * No renewed lease may last beyond this time, on the `performance.now()` of the main thread.
+   * Infinity for no limit.
    */
   readonly limitAt: number
 }
