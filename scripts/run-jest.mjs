@@ -1,7 +1,7 @@
-// Runs Jest, with what it takes. In CI a test file that fails is run once more, alone: what came of both
-// is printed, and a second failure counts.
+// Runs Jest. In CI, a test file that fails runs once more, alone. Both results are printed, and only a second failure
+// counts. HOLDFAST_RERUN=0 prevents the second run.
 //
-//   node scripts/run-jest.mjs [what Jest takes]…
+//   node scripts/run-jest.mjs [arguments of Jest]…
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,19 +13,20 @@ import { totalOf } from './lib/total-reporter.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const jest = join(root, 'node_modules/jest/bin/jest.js')
 
-/** More files than this fail for a reason that is not chance. */
+/** If more files fail, none of them runs once more, because so many failures are no chance. */
 const MOST_REPEATED = 30
 
 /**
- * @param {readonly string[]} args what Jest takes
- * @param {{ node?: string, env?: NodeJS.ProcessEnv }} [how] the binary to run it with, and its variables
- * @returns whether all tests passed
+ * @param {readonly string[]} args the arguments of Jest
+ * @param {{ node?: string, env?: NodeJS.ProcessEnv }} [how] the binary that runs Jest, and the variables of Jest
+ * @returns true if all tests passed
  */
 export function runJest(args, { node = process.execPath, env = process.env } = {}) {
   const first = run(args, node, env)
   let { files, ok } = first
   const failed = files.filter((file) => file.failed > 0)
-  if (!ok && env.CI && failed.length > 0 && failed.length <= MOST_REPEATED) {
+  const mayRepeat = env.CI && env.HOLDFAST_RERUN !== '0'
+  if (!ok && mayRepeat && failed.length > 0 && failed.length <= MOST_REPEATED) {
     const settings = optionsOf(args)
     ok = true
     for (const { path, project } of failed) {
