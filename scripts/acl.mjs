@@ -15,7 +15,7 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean', def
 const WIDTH = 110
 const quoted = (word) => (/^\+[\w]+$/.test(word) ? word : `'${word}'`)
 
-/** One command for a shell, in lines that can be read. */
+/** One command for a shell, split into short lines. */
 function command(user, groups) {
   const lines = [`redis-cli ACL SETUSER ${user} reset resetchannels on '>secret'`]
   for (const words of groups) {
@@ -32,7 +32,7 @@ function command(user, groups) {
   return ['```sh', lines.join(' \\\n  '), '```'].join('\n')
 }
 
-/** One section for all that need the same. */
+/** One section for all kinds or tools that need the same rights. */
 function sections(user, all) {
   const titles = new Map()
   for (const needs of all) {

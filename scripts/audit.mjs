@@ -1,11 +1,11 @@
-// Looks for known vulnerabilities in the packages that are locked.
+// Looks for known vulnerabilities in the locked packages.
 //
 //   node scripts/audit.mjs
 //
-// It asks the registry, by `npm audit`. One vulnerability of a package that runs with Holdfast makes it fail, and so
-// does a critical one of a development dependency. If the registry does not answer, that is no failure, but is
-// reported in capitals. Then npm compares the packages with the list of advisories in
-// scripts/lib/known-vulnerabilities.json, which a person has reviewed last at the date in it.
+// It runs `npm audit`, which asks the registry. It fails if a package that runs with Holdfast has a vulnerability, or
+// if a development dependency has a critical vulnerability. A registry that does not answer is no failure, and is
+// reported in capitals. Then npm compares the packages with the advisories in scripts/lib/known-vulnerabilities.json.
+// This file has the date of the last review by a person.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ if (asked.report !== undefined) {
 }
 await auditLowest()
 
-/** The oldest versions that package.json allows, which a user may have. */
+/** Audits the oldest versions that package.json allows, because a user may have them. */
 async function auditLowest() {
   const known = readJson('scripts/lib/known-vulnerabilities.json')
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-audit-'))
@@ -75,7 +75,7 @@ async function judgeBy(registry, folder, source) {
   judge(report, source)
 }
 
-/** Says what was found, and sets the exit code. */
+/** Prints the vulnerabilities, and sets the exit code. */
 function judge({ vulnerabilities }, source) {
   const found = Object.values(vulnerabilities)
   const runs = found.filter(({ nodes }) => nodes.some((path) => atRunTime.has(path)))
@@ -121,7 +121,7 @@ async function auditIn(cwd, registry) {
   }
 }
 
-/** Serves these advisories to npm, which compares versions itself. */
+/** Calls `use` with a local registry that serves these advisories. npm compares the versions itself. */
 async function withRegistry(advisories, use) {
   const server = createServer((request, response) => {
     request.resume()
@@ -130,7 +130,7 @@ async function withRegistry(advisories, use) {
     response.end(JSON.stringify(isAudit ? advisories : { error: 'not found' }))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // npm keeps what it has learned of an advisory, by its id: the numbers here are none of the registry's.
+  // A separate cache, because npm caches advisories by id, and the ids here are not the ids of the registry.
   const cache = mkdtempSync(join(tmpdir(), 'holdfast-npm-'))
   try {
     await use({ url: `http://127.0.0.1:${server.address().port}`, cache })

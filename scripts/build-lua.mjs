@@ -1,12 +1,12 @@
-// Inlines the scripts of each folder of lua/, with names and SHA-1, into one module for that folder.
-// Those of `admin`, which no client runs, go to the tools: their sources alone.
+// Writes one module for each folder of lua/, with the names, SHA-1 and texts of its scripts. No client runs the scripts
+// of `admin`, so only their texts go into a module of the tools.
 //
 //   node scripts/build-lua.mjs [--check] [<folder of folders of scripts> <folder of modules>]
 //
-// The header comment of a script is its declaration, so it is checked against the code. How it is written
-// is in CONTRIBUTING.md, "Adding a script".
+// The header comment of a script declares its keys, arguments and replies. The program checks the header against the
+// code. CONTRIBUTING.md, "Adding a script", has the syntax of a header.
 //
-// A line `-- include: parts/<file>` is replaced by that file, which several scripts share.
+// The program replaces a line `-- include: parts/<file>` by this file, which several scripts share.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -103,7 +103,7 @@ function readScript(folder, path) {
   }
 
   const { declarations, replies } = readHeader(lines, report)
-  // Blanked, not cut, so that the line numbers below are those of the file.
+  // Comments and strings become spaces, so the line numbers stay the same as in the file.
   const code = withoutCommentsAndStrings(source)
   for (const table of ['KEYS', 'ARGV']) {
     const declared = declarations.filter((one) => one.table === table)
@@ -136,7 +136,7 @@ function withParts(source, report) {
   return { sha1: createHash('sha1').update(sent).digest('hex'), source: whole, sent }
 }
 
-/** What servers get, and keep, has no comments. None of our texts has a line that begins as they do. */
+/** Servers get and store a script without comments. No string in our scripts has a line that begins like a comment. */
 function withoutComments(source) {
   return source
     .replace(/^--\[\[\n[\s\S]*?\n\]\]\n/, '')
@@ -144,7 +144,7 @@ function withoutComments(source) {
     .replace(/^\n+/gm, '')
 }
 
-/** 1, 2, 3 and so on, in this order; `*` only as the last. */
+/** Checks that the indexes are 1, 2, 3 and so on, and that only the last index is `*`. */
 function checkOrder(declared, report) {
   for (const [i, { table, index, line }] of declared.entries()) {
     if (index === '*' ? i !== declared.length - 1 : index !== String(i + 1)) {
@@ -184,7 +184,10 @@ function checkNames(declarations, report) {
   }
 }
 
-/** What comes too late is told in one way, which whoever runs the script reads. */
+/**
+ * Checks that the code has each declared tag. A script with `notAfterUs` must declare the answer 'late' in one form,
+ * because the code that runs all scripts reads this answer.
+ */
 function checkReplies(replies, args, source, report) {
   if (replies === null) return
   const code = source.replace(/^--\[\[[\s\S]*?\n\]\]\n/, '')
@@ -204,7 +207,7 @@ function checkReplies(replies, args, source, report) {
   }
 }
 
-/** What a script returns that another one does is declared there. */
+/** Checks that a script declares its answers if the header of another script refers to them. */
 function checkSame(script) {
   for (const { sameAs, line } of script?.replies ?? []) {
     if (sameAs !== undefined && (named.get(sameAs)?.replies ?? null) === null) {

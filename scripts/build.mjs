@@ -1,6 +1,6 @@
-// Compiles src/ and tools/, and bundles what each entry point of the package leads to, as ES modules and as CommonJS. A
-// process that loads few files starts sooner than a process that loads hundreds. The type declarations stay as they are.
-// Programs of this repository that need an inner module find it in .cache/modules/.
+// Compiles src/ and tools/, and bundles the modules of each entry point of the package, as ES modules and as CommonJS.
+// Bundles are few files, so a process that loads them starts sooner. The type declarations are not bundled. Programs of
+// this repository import inner modules from .cache/modules/.
 //
 //   node scripts/build.mjs                 builds
 //   node scripts/build.mjs --if-changed    builds, unless dist/ is from the same sources
@@ -33,9 +33,9 @@ const sources = digestOfSources()
 if (process.argv.includes('--if-changed') && isBuiltFrom(sources)) process.exit()
 
 const entryPoints = readEntryPoints()
-/** For the code that several entry points share. src/ knows this name, to leave out its own lines of a stack. */
+/** The folder for code that several entry points share. src/ uses this name to leave its lines out of a stack. */
 const SHARED = 'holdfast-shared/'
-/** A file of its own, beside the program of the worker, because it finds that program by its own place. */
+/** This module stays a separate file beside the worker program, because it finds the program by its own path. */
 const WORKER_URL = 'src/servers/redis/thread/worker-url'
 rmSync(stamp, { force: true })
 rmSync(modules, { recursive: true, force: true })
@@ -47,12 +47,12 @@ await bundle('esm', 'import')
 await bundle('cjs', 'require')
 
 chmodSync(`${root}/dist/esm/tools/cli/main.js`, 0o755)
-// The package is `type: module`; this marks one folder of it as the exception.
+// The package is `type: module`. This file makes dist/cjs/ the exception.
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
 mkdirSync(join(root, '.cache'), { recursive: true })
 writeFileSync(stamp, sources)
 
-/** The files that package.json names, by the way in which they are loaded. */
+/** The entry points in package.json: for `import`, for `require`, and their type declarations. */
 function readEntryPoints() {
   const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const ways = Object.values(exports).filter((entry) => typeof entry === 'object')
@@ -101,7 +101,7 @@ async function bundle(format, condition) {
   const entries = entryPoints[condition].map((file) =>
     file.slice(`./${dist}`.length, -'.js'.length),
   )
-  // Only now, because the check above tells more than a failed import.
+  // Imported here, because the check at the top explains a missing installation better than a failed import.
   const { rolldown } = await import('rolldown')
   const bundled = await rolldown({
     // The bundles name each module by its path from here.

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * `npm publish --dry-run` sets `npm_config_dry_run` for the scripts that it runs. With this variable
- * `npm pack` writes no tarball, and attw would look for one in vain.
+ * The environment without `npm_config_dry_run`, which `npm publish --dry-run` sets for its scripts. With this
+ * variable, `npm pack` writes no tarball, so attw would find no tarball.
  */
 const environment = Object.fromEntries(
   Object.entries(env).filter(([name]) => name.toLowerCase() !== 'npm_config_dry_run'),

@@ -1,6 +1,6 @@
 // Lets `npm test` and `npm run demo` work straight after a clone: installs the locked dependencies
-// when they are missing or older than the lock file. It runs before anything is installed, so it
-// uses only what Node itself brings.
+// if they are missing or older than the lock file. This program runs before the installation, so it uses
+// only modules of Node.js.
 import { spawnSync } from 'node:child_process'
 import { lstatSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const installed = modifiedAt('node_modules/.package-lock.json')
 const locked = modifiedAt('package-lock.json')
 
 if (lstatSync(`${root}/node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
-  // npm ci would empty the folder behind the link, which is somebody else's.
+  // npm ci would empty the folder behind the link, which belongs to another checkout.
   console.log('node_modules is a symbolic link: taken as it is.')
 } else if (installed === undefined || installed < locked) {
   const reason = installed === undefined ? 'not installed yet' : 'older than package-lock.json'

@@ -1,9 +1,10 @@
-// Gives inputs at random to what reads replies, options, arguments, requests and names: test/security/fuzz.
+// Gives random inputs to the code that reads replies, options, arguments, requests and names. The targets are in
+// test/security/fuzz.
 //
 //   npm run fuzz -- [--runs 1000000] [--seed <n>] [--only <words of the name of a target>]
 //
-// It prints how many inputs each target had, and the seed, which gives the same inputs again. It fails for a crash, for
-// an answer that takes longer than 2 s, and for a secret in a text.
+// It prints the number of inputs of each target, and the seed. The same seed makes the same inputs again. The program
+// fails if a target crashes, needs more than 2 s for an input, or puts a secret into a text.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
-// Reads the header comment of a script, which is its declaration; CONTRIBUTING.md, "Adding a script", has
-// the syntax.
+// Reads the header comment of a script, which declares its keys, arguments and replies. CONTRIBUTING.md, "Adding a
+// script", has the syntax.
 
-/** What the connection knows, and no caller passes: src/servers/redis/scripts/terms.ts has their types. */
+/** Arguments that the connection adds, so no caller passes them. src/servers/redis/scripts/terms.ts has their types. */
 const TERMS = [
   'notAfterUs',
   'counterMs',
@@ -12,13 +12,13 @@ const TERMS = [
   'aliveMs',
   'inbox',
 ]
-/** What goes by the name of the lock, beside its keys. */
+/** Arguments that follow from the name of the lock, as its keys do. */
 const NAMES = ['channel', 'tickets', 'prefix']
 
 const FIELD =
   /^(?<name>[a-z][A-Za-z0-9]*)(?<list>\[\])?(?: = (?<initial>\d+)| >= (?<least>-?\d+)|: (?<type>.+))?$/
 
-/** @returns what the header declares; what is wrong with it is reported */
+/** @returns the declarations of the header; `report` receives each error in the header */
 export function readHeader(lines, report) {
   return { declarations: readDeclarations(lines, report), replies: readReturns(lines, report) }
 }
@@ -75,7 +75,7 @@ function argumentOf({ name, index, initial }, description, refuse) {
   }
 }
 
-/** What may be given: in the words of TypeScript; or as `[yes, no]` for what is one of two. */
+/** The type of an argument: a TypeScript type; or `{ yes, no }` for a boolean, with the texts that are sent. */
 function givenType(name, words, refuse) {
   if (words === undefined) return /[a-z](Ms|Us)$/.test(name) ? 'number' : 'string'
   if (/^1 or (0|'')$/.test(words)) return { yes: '1', no: words.slice(5) }
@@ -87,7 +87,7 @@ function givenType(name, words, refuse) {
   return known.join(' | ')
 }
 
-/** What may be left out comes last. A term among these is given where what stands before it is. */
+/** Optional arguments must come last. An optional term is sent if the optional argument before it is sent. */
 function checkOptional(declarations, report) {
   for (const table of ['KEYS', 'ARGV']) {
     let optional
@@ -118,7 +118,7 @@ function checkOptional(declarations, report) {
   }
 }
 
-/** @returns null where the words are for people only: then whoever runs the script reads its reply */
+/** @returns null if "Returns" is a text for people only; then the caller of the script reads the reply */
 function readReturns(lines, report) {
   const start = lines.indexOf('  Returns')
   if (start === -1) return null
@@ -155,7 +155,7 @@ function readReturns(lines, report) {
   return isProse ? null : replies
 }
 
-/** `{ 'granted', token >= 1 }`: what the list begins with, if that is a word, and its fields. */
+/** Parses an answer such as `{ 'granted', token >= 1 }`: the word at its beginning, if there is one, and the fields. */
 function shapeOf(text, refuse) {
   const [, inner] = /^\{ (.*?) \}(?: |$)/.exec(text) ?? []
   if (inner === undefined) {

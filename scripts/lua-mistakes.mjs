@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Finds tests that are missing: makes each small mistake in a Lua script, and runs the tests that are about
- * it. Prints the mistakes that no test has found. Some change nothing that matters; each of the others needs a test, and
- * perhaps an entry in programs/mutants.
+ * Finds missing tests. It makes small mistakes in a Lua script, one at a time, and runs the tests of the script. It
+ * prints the mistakes that no test finds. Some mistakes change nothing that matters. Each other mistake needs a test,
+ * and perhaps an entry in programs/mutants.
  *
  *   npm run lua:mistakes                            the scripts of the read-write lock, the semaphores and the latch
- *   npm run lua:mistakes -- permits/set.lua         one of them, or a part
+ *   npm run lua:mistakes -- permits/set.lua         one script, or a part of scripts
  *   npm run lua:mistakes -- --list latch/look.lua   only prints its mistakes, as JSON
  *   npm run lua:mistakes -- --list-tests            only prints the file that Jest runs for each mistake
  */
@@ -23,7 +23,7 @@ const JEST = [
   ...['--testMatch', '**/programs/mutants/lua-mistakes.ts'],
 ]
 
-/** So many mistakes are made in one process of Jest. */
+/** The number of mistakes that one process of Jest tests. */
 const AT_ONCE = 60
 const LONGEST_TEST_MS = 20_000
 
@@ -81,7 +81,7 @@ function main() {
   console.log(`\n${mistakes - left} found of ${mistakes}, ${left} not found in ${seconds} s`)
 }
 
-/** Each with the sources of all scripts that it changes. */
+/** The mistakes in a file, each with the changed sources of all scripts that contain the file. */
 function mistakesIn(file) {
   const source = read(file)
   return luaMistakes(source).map(({ from, to, text }) => {
@@ -104,7 +104,7 @@ function mistakesIn(file) {
 function foundBy(test, mistakes) {
   const found = new Set()
   for (let from = 0; from < mistakes.length; from += AT_ONCE) {
-    // The first one is none: the tests must pass without a mistake.
+    // The first run has no mistake. It checks that the tests pass without a mistake.
     const some = [undefined, ...mistakes.slice(from, from + AT_ONCE)]
     for (const { status, fullName } of runTests(test, some)) {
       const mistake = some[Number(/^#(\d+)#/.exec(fullName)?.[1])]
@@ -143,12 +143,12 @@ function testsOf(file) {
   return [...new Set(folders.flatMap((folder) => TESTS[folder]))]
 }
 
-/** The scripts that a change of the file changes. */
+/** The scripts that change if the file changes. */
 function scriptsWith(file) {
   return scripts.filter((script) => script === file || read(script).includes(includeOf(file)))
 }
 
-/** The parts that only these scripts have, or that are about them. */
+/** The parts that at least one of these scripts includes. */
 function partsOf(all) {
   return readdirSync(join(ROOT, 'lua/parts'))
     .map((file) => `parts/${file}`)

@@ -1,7 +1,7 @@
-// Writes the module for the scripts of one folder. It has a binding for each script, which takes the keys and
-// arguments by name, and reads the reply.
+// Writes the module for the scripts of one folder. The module has a binding for each script. A binding takes the keys
+// and arguments by name, and reads the reply.
 
-/** The least values of fields that are an answer of PTTL. */
+/** The least values of fields with a reply of PTTL: -1 for a key without a TTL, -2 for a missing key. */
 const [FOREVER, GONE] = ['-1', '-2']
 
 const HEAD = '// Generated from the headers of lua/ by `npm run lua`. Do not edit.\n'
@@ -33,7 +33,7 @@ export function moduleOf(scripts, named) {
   return `${HEAD}${imports.join('\n')}\n${text}`
 }
 
-/** For who sends scripts by hand. */
+/** The module with the texts of scripts alone, for the tools, which send the texts themselves. */
 export function sourcesOf(scripts) {
   const lines = scripts.map(
     ({ constant, source }) => `export const ${constant} = ${JSON.stringify(source)}\n`,
@@ -70,7 +70,7 @@ ${fields.join('')}  },
 `
 }
 
-/** The names of the keys, and those that are sent as arguments. */
+/** The type of the names that a script gets: of its keys, and of arguments such as the channel. */
 function namesOf({ keys, args }) {
   const members = keys.map(({ name, index, isOptional }) => {
     if (index === '*') return `readonly ${name}: readonly string[]`
@@ -136,7 +136,7 @@ function memberOf({ name, index, type, fields, isNested, isOptional }) {
   return `  readonly ${name}: readonly ${isNested ? `(readonly ${list}[])` : list}[]\n`
 }
 
-/** A list within a list is told how long it is. */
+/** The statements that send a list. The length of an inner list is sent before its values. */
 function loopOver({ name, type, fields, isNested }) {
   const values =
     fields === undefined
@@ -151,7 +151,7 @@ function loopOver({ name, type, fields, isNested }) {
   ]
 }
 
-/** What is left out is not sent: all up to the last that is given is, and no more. */
+/** The statements that send the optional arguments, up to the last argument that the caller gives. */
 function optionalOf(optional) {
   const groups = []
   for (const one of optional) {
@@ -173,7 +173,7 @@ function optionalOf(optional) {
   return steps.reverse().map((step, i) => `${i > 0 ? 'else ' : ''}${step}`)
 }
 
-/** The last one is known to be given. */
+/** The value of an argument. The caller is known to give the arguments in `last`, so these need no default. */
 function pushed(one, last) {
   if (last.includes(one) && one.from === 'given') return sent(`given.${one.name}`, one.type)
   return argument(one)
@@ -188,7 +188,7 @@ function readerOf({ replies }, named) {
   const [only] = shapes
   if (only.literal !== undefined) return { answer: 'boolean', reader: '(reply) => flag(reply)' }
   if (only.value?.isList) {
-    // What makes no sense in one place is nothing to the others.
+    // An invalid element is read as undefined. The other elements stay usable.
     const { least = 0 } = only.value
     const [element, call] =
       least === GONE
@@ -237,7 +237,7 @@ function fieldType({ isList, elements, alternatives }) {
   return [...new Set(all)].join(' | ')
 }
 
-/** Lists that are told apart by how long they are; a list of one is that one. */
+/** The type of lists without a tag, which differ in their length. A list of one field has the type of this field. */
 function untaggedType(shapes) {
   const names = new Set(
     shapes
@@ -283,7 +283,7 @@ function property(field, at, last) {
     : `${field.name}: list.length > ${at} ? ${value} : ${field.initial}`
 }
 
-/** A number of at least -1 or -2 is an answer of PTTL, whose codes get a meaning here. */
+/** Reads a number. If its least value is -1 or -2, it is a reply of PTTL, and the code translates -1 and -2. */
 function number(path, least = 0) {
   if (least === FOREVER) return `ttlMs(${path})`
   return least === GONE ? `remaining(${path})` : `whole(${path}, ${least})`

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * Checks the models of `spec/` with Spin: each must pass, in all of its states, and each variant that leaves
- * out a guard must be convicted.
+ * Checks the models of `spec/` with Spin. Each model must pass in all of its states. A variant is a model without one
+ * guard, and Spin must find an error in each variant.
  *
  *   npm run model                      everything
  *   npm run model -- plain fair        only these models
- *   npm run model -- --quick           what is done in about a minute
- *   npm run model -- --explain NO_REST the shortest way to what goes wrong without that guard
+ *   npm run model -- --quick           a part of the checks, in about a minute
+ *   npm run model -- --explain NO_REST the shortest run that goes wrong without this guard
  *
- * It needs a C compiler; Spin is taken from PATH, else unpacked into `.cache/spin` (nothing is installed).
+ * It needs a C compiler. It uses Spin from PATH, or unpacks Spin into `.cache/spin` without an installation.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -30,8 +30,9 @@ const FETCHED = join(ROOT, '.cache', 'spin')
 const LONGEST_MS = 300_000
 
 /**
- * `checks`: what must pass, each with its flags. `reach`: how many places of the model must be got to.
- * `variants`: what is to be convicted, with the flags of the part in which it is.
+ * `checks`: the flags of each run that must pass. `quick`: the indexes of the runs that `--quick` does.
+ * `reach`: flags, and the numbers of the places in the model that a run with these flags must reach.
+ * `variants`: for each guard, the flags with which Spin must find an error if this guard is left out.
  * @typedef {{ checks: string[][], quick: number[], reach: string[][], variants: Record<string, string[]>, options?: string[] }} ModelChecks
  * @type {Record<string, ModelChecks>}
  */
@@ -199,7 +200,7 @@ async function job(name, flags, wanted) {
   )
 }
 
-/** @param {boolean} shortest whether it looks for the shortest way to a violation */
+/** @param {boolean} shortest true to search for the shortest run to a violation */
 async function check(name, flags, shortest, keep = false, options = [], longestMs = LONGEST_MS) {
   const folder = mkdtempSync(join(work, `${name}-`))
   for (const file of readdirSync(SPEC)) copyFileSync(join(SPEC, file), join(folder, file))
@@ -255,7 +256,7 @@ async function explain(variant) {
   )
 }
 
-/** Ends what takes too long. What a program says before it fails is of use too. */
+/** Ends a program that takes too long. Resolves with the output even if the checker of a model fails. */
 function run(program, options, cwd, timeoutMs = 120_000) {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * Makes one mistake after the other in a copy of the sources, and runs the test that must find it. A mistake that no
- * test finds shows that a test is missing. The mistakes are in `programs/mutants/`.
+ * Makes one mistake at a time in a copy of the sources, and runs the test that must find the mistake. A mistake that no
+ * test finds shows that a test is missing. A mutant is such a mistake. The mutants are in `programs/mutants/`.
  *
- *   npm run mutants                    all of them
- *   npm run mutants -- fair no-margin  those of an area, or some by their ids
+ *   npm run mutants                    all mutants
+ *   npm run mutants -- fair no-margin  the mutants of an area, or with these ids
  *   npm run mutants -- --shard 2/4     the second of four parts
- *   npm run mutants -- --resume        only those that are not known to be killed: goes on with a run that was cut off
- *   npm run mutants -- --copies 4      so many at a time, at most 7; 2 if nothing is said
- *   npm run mutants -- --why           prints what each failed test said as well
- *   npm run mutants -- --table         as --resume, and then writes the table of docs/explanation/mutants.md
- *   npm run mutants -- --list          only prints those that are chosen, as JSON
+ *   npm run mutants -- --resume        continues an interrupted run: only mutants that are not known to be killed
+ *   npm run mutants -- --copies 4      the number of mutants at a time, at most 7; default: 2
+ *   npm run mutants -- --why           also prints the message of each failed test
+ *   npm run mutants -- --table         like --resume, and then writes the table of docs/explanation/mutants.md
+ *   npm run mutants -- --list          only prints the chosen mutants, as JSON
  */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { writeTable } from './lib/mutant-tables.mjs'
 import { LONGEST_TEST_MS, runTests } from './lib/mutant-tests.mjs'
 import { withoutTypes } from './lib/mutant-types.mjs'
 
-/** A test that takes so much longer with a mistake than without it has failed: the rest of its time says no more. */
+/** With a mistake, a test fails after this multiple of its usual time, plus `LONGER_MS`. This limit saves time. */
 const TIMES_LONGER = 5
 const LONGER_MS = 5_000
 
@@ -49,7 +49,7 @@ const selected = mutants.filter((mutant) => isNamed(mutant) && isInShard(mutant)
 if (options.list) console.log(JSON.stringify(selected))
 else process.exitCode = (await main()) ? 0 : 1
 
-/** @returns whether all were killed */
+/** @returns true if all mutants were killed */
 async function main() {
   const chosen = byTest(selected)
   const isKnown = (mutant) => results.of(mutant) !== undefined
@@ -63,7 +63,7 @@ function isNamed({ id, area }) {
   return positionals.length === 0 || positionals.includes(id) || positionals.includes(area)
 }
 
-/** A mutant stays in its part when others are added. */
+/** The id alone decides the part, so a mutant stays in its part when other mutants are added. */
 function isInShard({ id }) {
   if (options.shard === undefined) return true
   const [, part, parts] = /^(\d+)\/(\d+)$/.exec(options.shard) ?? []
@@ -73,13 +73,13 @@ function isInShard({ id }) {
   return createHash('sha1').update(id).digest().readUInt32BE() % parts === part - 1
 }
 
-/** Those of one test file follow each other, so that it runs without any mistake once. */
+/** Puts mutants with the same test file next to each other. */
 function byTest(all) {
   const tests = [...new Set(all.map(({ test }) => test))]
   return tests.flatMap((test) => all.filter((mutant) => mutant.test === test))
 }
 
-/** @returns whether all were killed */
+/** @returns true if all mutants were killed */
 async function kill(all) {
   const startedAt = performance.now()
   const known = new Set(mutants.flatMap(({ id, area }) => [id, area]))
@@ -116,10 +116,10 @@ async function kill(all) {
 }
 
 /**
- * Runs the tests of a file without any mistake, unless it is known that they pass in this tree.
+ * Runs the tests of a file without any mistake, unless the stored results show that the tests pass in this tree.
  *
- * @returns {Promise<Map<object, { broken?: object, longestMs: number }>>} for each of its mutants how long the tests may
- * take; `broken` if they do not pass, so that their failure would prove nothing
+ * @returns {Promise<Map<object, { broken?: object, longestMs: number }>>} for each mutant of the file, the time limit
+ * of its tests; `broken` if its tests fail without the mistake, because their failure then proves nothing
  */
 async function withoutMistake(copy, file, all) {
   const those = all.filter(({ test }) => test === file)
@@ -131,7 +131,7 @@ async function withoutMistake(copy, file, all) {
     if (those.some(({ build }) => build)) copy.build()
     const run = () => runTests(copy, file, those.map(patternOf))
     const first = await run()
-    // Once more, for a busy machine.
+    // A second run, because a busy machine can make the first run fail.
     ;({ passed, failed, error } = first.failed.length > 0 || first.error ? await run() : first)
     if (failed.length === 0 && error === undefined) results.keepPassed(file, passed)
   }
@@ -149,7 +149,7 @@ async function withoutMistake(copy, file, all) {
   )
 }
 
-/** @returns what became of one mistake */
+/** @returns the verdict on one mutant */
 async function judge(copy, mutant, longestMs, typeError) {
   const { file, test, build = false } = mutant
   const startedAt = performance.now()
@@ -174,7 +174,7 @@ async function judge(copy, mutant, longestMs, typeError) {
   }
 }
 
-/** What Jest finds the tests of a mutant by. */
+/** The pattern by which Jest finds the tests of a mutant. */
 function patternOf({ name, within }) {
   const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return within === undefined ? literally(name) : `${literally(within)}.*${literally(name)}`
@@ -186,7 +186,7 @@ function report({ id }, { verdict, detail, seconds, message }) {
   if (options.why && message !== undefined) console.log(message.replace(/^/gm, '    '))
 }
 
-/** Each copy takes the next one when it has finished its last. */
+/** Each copy takes the next mutant when it has finished the mutant before. */
 async function inParallel(copies, all, work) {
   const next = [...all]
   await Promise.all(

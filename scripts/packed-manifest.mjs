@@ -1,5 +1,5 @@
-// The package.json of the tarball has no scripts and no development dependencies: an installation runs nothing of
-// Holdfast, and no package manager asks for consent. npm runs this before and after it packs.
+// Removes the scripts and the development dependencies from the package.json of the tarball. So an installation runs no
+// script of Holdfast, and no package manager asks for consent. npm runs this program before and after it packs.
 //
 //   node scripts/packed-manifest.mjs before|after
 import { spawnSync } from 'node:child_process'
@@ -15,14 +15,14 @@ const kept = join(root, '.cache/package.json')
 const LEFT_OUT = ['scripts', 'devDependencies', 'overrides']
 
 function before() {
-  // npm finds no `prepare` in the new package.json, and so does not build.
+  // The build runs here, because npm finds no `prepare` in the new package.json.
   const { status } = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], {
-    stdio: ['ignore', 2, 2], // `npm pack --json` prints JSON alone.
+    stdio: ['ignore', 2, 2], // The output of `npm pack --json` must be only JSON.
   })
   if (status !== 0) process.exit(status ?? 1)
   const text = readFileSync(manifest, 'utf8')
   const packed = JSON.parse(text)
-  // A run that was ended in between has left the short one.
+  // An interrupted run may have left the short package.json, which must not replace the stored file.
   if (packed.scripts !== undefined) {
     mkdirSync(join(root, '.cache'), { recursive: true })
     writeFileSync(kept, text)

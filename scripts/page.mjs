@@ -1,8 +1,8 @@
-// Makes the module that has the files of the dashboard's page, so that every build and bundle has them:
+// Writes the module with the files of the dashboard's page, so every build and bundle has these files:
 //
 //   node scripts/page.mjs [--check]
 //
-// With --check it writes nothing, and fails where the module is out of date.
+// With --check it writes nothing, and fails if the module is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -13,7 +13,7 @@ const entries = readdirSync(`${room}/page`)
   .sort()
   .map((name) => {
     const text = readFileSync(`${room}/page/${name}`, 'utf8')
-    // Without its quotes nothing in a text is taken for an import of the module.
+    // Single quotes are escaped, so that no tool takes a text of the page for an import of the module.
     return `  ${JSON.stringify(name)}: ${JSON.stringify(text).replaceAll("'", '\\u0027')},\n`
   })
 const wanted = `// Generated from ../page/ by \`npm run page\`. Do not edit.

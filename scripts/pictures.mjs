@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Takes the pictures of the dashboard for the README, of a real run: three services lock orders, a scheduled job, a
- * stock and the permits of an API on a Redis server of their own, while one of them is killed.
+ * Takes the pictures of the dashboard for the README, from a real run. Three services use locks and permits on a
+ * separate Redis server, and the program kills one service.
  *
  *   npm run build && node scripts/pictures.mjs    writes docs/images/dashboard-{light,dark}.png; needs Chromium
  */
@@ -25,7 +25,7 @@ else await takePictures()
 async function takePictures() {
   const server = await Server.start()
   const redis = `redis://127.0.0.1:${server.port}`
-  // The page chooses the colour of a service by its name. These names have three colours.
+  // The page chooses the colour of a service by its name. These names give three different colours.
   const services = ['checkout-1', 'checkout-2', 'invoices-1'].map((label) =>
     fork(fileURLToPath(import.meta.url), ['service', redis, label]),
   )
@@ -67,7 +67,7 @@ async function photograph(redis) {
   }
 }
 
-/** One service, until it is killed. */
+/** Runs one service until the program kills it. */
 async function serve(redis, label) {
   const holdfast = new Holdfast({ redis, label, leaseMs: 9_000 })
   recordHistory({ redis })

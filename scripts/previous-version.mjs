@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Builds an earlier state of the library into one file, test/upgrade/previous.mjs.gz: the tests of rolling upgrades run it
-// beside this one. They need no history of Git for that; only this program does.
+// Builds an earlier version of the library into one file, test/upgrade/previous.mjs.gz. The tests of rolling upgrades
+// run this file beside the current version. Only this program needs the history of Git.
 //
 //   node scripts/previous-version.mjs <commit>   writes the file
-//   node scripts/previous-version.mjs --check    builds the commit that the file names once more, and compares
+//   node scripts/previous-version.mjs --check    builds the commit that the file names again, and compares the results
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Publishes the package, after everything that can be checked on this machine.
+// Publishes the package after all checks that can run on this machine.
 //
 //   npm run release                 checks, and shows what would be published
 //   npm run release -- --publish    publishes, and tags the commit
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a published package says of its origin. */
+/** The fields of package.json that describe the origin of a published package. */
 const FIELDS = {
   repository: 'the address of the source, such as { "type": "git", "url": "git+https://…" }',
   homepage: 'the address of the documentation',
@@ -21,7 +21,7 @@ const FIELDS = {
  * @param {Record<string, unknown>} manifest package.json
  * @param {string} changelog CHANGELOG.md
  * @param {string} changed what `git status --porcelain` prints
- * @returns {string[]} why this is not to be published, a sentence each
+ * @returns {string[]} the reasons why the package must not be published, one sentence each
  */
 export function refusals(manifest, changelog, changed) {
   const missing = Object.entries(FIELDS)

@@ -13,7 +13,7 @@ import { totalOf } from './lib/total-reporter.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const jest = join(root, 'node_modules/jest/bin/jest.js')
 
-/** If more files fail, none of them runs once more, because so many failures are no chance. */
+/** If more files fail, none of them runs once more, because so many failures are no coincidence. */
 const MOST_REPEATED = 30
 
 /**
@@ -74,11 +74,11 @@ function resultsIn(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    return [] // It ended before any test did.
+    return [] // Jest ended without results.
   }
 }
 
-/** @param {readonly string[]} args @returns {string[]} its configuration, without the choice of files */
+/** @param {readonly string[]} args @returns {string[]} the option `--config` alone, without the choice of files */
 function optionsOf(args) {
   const at = args.indexOf('--config')
   return at === -1 ? [] : args.slice(at, at + 2)

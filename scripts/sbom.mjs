@@ -2,9 +2,9 @@
 //
 //   node scripts/sbom.mjs [--check]
 //
-// `npm sbom --omit dev` on the whole tree leaves out nanoid, because a development dependency uses it as well. So npm is
-// given a lock file that has the run-time dependencies only. What changes with each run or machine is left out of the
-// result: the time, the serial number and the version of npm.
+// `npm sbom --omit dev` on the whole tree leaves out nanoid, because a development dependency also uses nanoid. So npm
+// gets a lock file with the run-time dependencies only. The result leaves out the time, the serial number and the
+// version of npm, because they change with each run or machine.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean', def
 const list = listOf(readJson('package.json'), readJson('package-lock.json'))
 const text = `${JSON.stringify(list, null, 2)}\n`
 const current = readIfPresent(path)
-// Another npm may write the same list with other fields.
+// Another version of npm may write the same list with other fields.
 if (current === text || (options.check && packagesIn(current) === packagesIn(text))) {
   console.log(`${FILE} is up to date.`)
 } else if (options.check) {
@@ -36,7 +36,7 @@ function listOf({ name, version, description, license, dependencies }, lock) {
   const paths = closureOf(lock.packages, Object.keys(dependencies))
   const packages = Object.fromEntries(paths.map((one) => [one, lock.packages[one]]))
   const parent = mkdtempSync(join(tmpdir(), 'holdfast-sbom-'))
-  const folder = join(parent, name) // npm calls the package as its folder.
+  const folder = join(parent, name) // npm names the package after its folder.
   try {
     mkdirSync(folder)
     writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
@@ -59,7 +59,7 @@ function listOf({ name, version, description, license, dependencies }, lock) {
   }
 }
 
-/** What the list is about: each package with its version and its hash. */
+/** The part of the list that `--check` compares: each package with its version and its hashes. */
 function packagesIn(text = '{}') {
   const { metadata, components = [] } = JSON.parse(text)
   const own = metadata?.component

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const site = join(root, 'site')
 
-/** The tools of the site are no dependencies of the library: they have a lock file of their own. */
+/** Installs the tools of the site. They have a separate lock file, because the library does not depend on them. */
 function install() {
   // npm writes a copy of the lock file as the last step of an installation that succeeded.
   const installed = join(site, 'node_modules/.package-lock.json')
@@ -27,7 +27,7 @@ function install() {
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], site)
 }
 
-/** The version of each package, without those for other platforms, which are not installed. */
+/** The version of each package. Optional packages do not count, because npm leaves out packages for other platforms. */
 function versionsIn(path) {
   const { packages } = JSON.parse(readFileSync(path, 'utf8'))
   const all = Object.entries(packages).filter(([name, { optional }]) => name !== '' && !optional)

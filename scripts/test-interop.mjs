@@ -2,7 +2,7 @@
 //
 //   node scripts/test-interop.mjs [--redisson <line or version>]… [what Jest takes]…
 //
-// Without --redisson it is the newest release and the last of the 3.x line.
+// Without --redisson, the tests run with the newest release and with the last 3.x release.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureRedisson, lines } from './lib/redisson.mjs'
@@ -22,7 +22,7 @@ if (wanted.some((each) => !/^\d+(\.\d+\.\d+)?$/.test(each))) {
 }
 
 try {
-  // All of them first: what is missing is to be said before anything runs.
+  // Builds for all releases first, so a missing program is reported before any test runs.
   const releases = (wanted.length > 0 ? wanted : lines).map(ensureRedisson)
   const failed = releases.filter((redisson) => !passesWith(redisson))
   if (failed.length > 0) {

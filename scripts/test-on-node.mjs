@@ -1,13 +1,12 @@
-// Runs the suite on other versions of Node.js than the one at hand.
+// Runs the test suite on other versions of Node.js than the current version.
 //
 //   node scripts/test-on-node.mjs 22 24
 //   node scripts/test-on-node.mjs 24 --only contract,process    these folders of test/
 //
-// npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
-// Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
-// what is tested of the repository, which are the layers of the source, the pages, the mutants, and
-// that the measurements, the demo and the examples run; locks in memory; and the contract suites on
-// more than one master, and with a URL or a prefix, which take long.
+// npm has the binaries of Node.js as packages, one for each platform. They are installed into .cache/, outside of git.
+// Tests that do not depend on the version of Node.js are left out: of the package, of the scripts in Redis, of the
+// repository, and of locks in memory. The contract suites run with one server and one master only, because other
+// deployments take long.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -46,7 +45,7 @@ function passesOn(version) {
   )
   const only = options.only?.split(',').map((folder) => `/test/${folder}/`) ?? []
   const left = ['--testPathIgnorePatterns', '/node_modules/', ...others]
-  // With fewer workers than the suite: what is left out makes the rest wait less, and work more.
+  // Fewer workers than for the whole suite, because the remaining tests wait less and need more CPU time.
   return runJest([`--maxWorkers=${workers(2.5)}`, ...only, ...left], { node, env })
 }
 

@@ -1,5 +1,5 @@
-// Builds the site: the pages, the API reference, and the files that they need. It fails for a link, an anchor or a
-// docstring that leads nowhere.
+// Builds the site: the pages, the API reference, and the files that they need. The build fails if a link or an anchor
+// leads nowhere, or if TypeDoc does not understand a docstring.
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'

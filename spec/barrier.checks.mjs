@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the cyclic barrier.
+ * The checks of the model of the cyclic barrier.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

@@ -6,17 +6,18 @@
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of the client's event loop.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Client 0 makes two calls, one after the other. The parties of other clients arrive and leave in one step: their
  *    lateness is the lateness of client 0. Their arrivals end at any time, as after a crash.
  *  - Requests of client 0 arrive in any order. Real requests on one connection keep their order.
- *  - A request to leave is sent again only when the copy before is lost or has run. Copies of it change nothing.
+ *  - A request to leave is sent again only when the previous copy is lost or has run. More copies change nothing.
  *  - In part 1 no time passes: the server forgets an outcome in one step, when no copy of the request may run any more.
- *  - In part 2 time passes in ticks, with one call. A lease has LEASE ticks, and a renewal is due after one tick. Once
- *    the clock of the server counts two ticks for one. The client may stand still, forever too: then it has crashed.
+ *  - In part 2 time passes in ticks, with one call. A lease has LEASE ticks, and a renewal is due after one tick. The
+ *    clock of the server may count two ticks for one, but only once. The client may stand still, and a client that
+ *    stands still forever has crashed.
  *  - A message is read before the next tick, or is lost. It may be about an earlier round, which another call of the
  *    client awaited. Subscriptions that break are in wake-up.pml.
- *  - Failovers are not in it.
+ *  - The model has no failovers.
  *
  * Guards that can be left out, one -D for each:
  *   COUNT_TWICE      an arrival is counted by number, not by its id
@@ -27,7 +28,7 @@
  *   FORGET_OPEN      the client reports an outcome although a request waits for its answer
  *   LEAVE_BLIND      a request to leave is answered 'left' although the round is over
  *   FALSE_AT_ONCE    the call gives false at the end of its time, without an answer of the server
- *   NO_ROUND         a renewal counts in whichever round is current
+ *   NO_ROUND         a renewal counts in the current round, even if this is another round
  *   NO_EXPIRY        an arrival counts after its lease
  *   NO_RENEWAL       a party that is subscribed does not renew its arrival
  *   NO_LEASE_TEST    a message ends the wait although the arrival may not have counted
@@ -45,41 +46,41 @@
 #define TIME (PART > 1)
 #define PARTIES (PART == 3 -> 3 : 2)
 #define CALLS (TIME -> 1 : 2)
-#define ROUNDS 3 /* other clients begin no round after so many */
-#define MOST_LOST (TIME -> 1 : 2) /* so many answers of a call are lost */
+#define ROUNDS 3 /* other clients begin no round after this many */
+#define MOST_LOST (TIME -> 1 : 2) /* the most lost answers of a call */
 
 #define LEASE 4
 #ifdef LONG_REQUESTS
 #define UNTIL 6
 #else
-#define UNTIL 2 /* after so many ticks no copy runs */
+#define UNTIL 2 /* no copy runs after this many ticks */
 #endif
 #ifdef NO_MARGIN
 #define MARGIN 0
 #else
 #define MARGIN 1
 #endif
-#define BOUND 2 /* without a fault, a party is counted, or knows of the end of its round, within so many ticks */
+#define BOUND 2 /* without a fault, a party is counted, or knows of the end of its round, within this many ticks */
 
-/* A call. */
+/* The states of a call. */
 #define WAITS 1
 #define LEAVES 2  /* its time is over, and it asks if it was counted */
 #define ABORTED 3 /* it leaves in the background */
 #define PASSED 4
 #define LEFT 5
 #define GONE 6
-/* What a request is answered. */
+/* The answers to a request. */
 #define WAITING 7
 #define LATE 8
 
 /* The server: the arrivals of client 0 and of others, the current round, outcomes. */
 bool here[2];
 byte leaseLeft[2], others, extra, round, outcome[2];
-/* Client 0. `sure`: for so many ticks its arrival certainly counts. */
+/* Client 0. `sure`: the number of ticks for which its arrival certainly counts. */
 byte state[2], itsRound[2], sure, made, lost[2];
 bool doubt[2], due[2], subscribed, confirmed, reports;
 byte timer;
-/* Requests to arrive: copies on their way, their ages, the rounds they name, and which of them is waited for. */
+/* Requests to arrive: copies on their way, their ages, the rounds they name, and the copy for which the call waits. */
 bool flies[4];
 byte age[4], names[4];
 bool forgets[4];
@@ -112,7 +113,7 @@ inline expire() {
 inline passes(x) {
 	if
 	:: here[x] ->
-		/* Only a call that was not told otherwise is counted, and only while its lease lasts. */
+		/* Only a call that is not over is counted, and only while its lease lasts. */
 		assert(!isOver(x)); assert(countedIn[x] == 0); assert(!TIME || leaseLeft[x] > 0);
 		here[x] = 0; leaseLeft[x] = 0; countedIn[x] = round;
 #ifndef NO_PASSED_MARK
@@ -163,7 +164,7 @@ inline arrive(x, k) {
 	:: else ->
 		if :: arrived == 0 -> round++; printf("          server: round %d begins\n", round) :: else fi;
 		printf("          server: counts call %d in round %d\n", x, round);
-		/* A call that is over is not counted, nor one that has passed, and each in the round that it knows. */
+		/* The server counts no call that is over or has passed. It counts a call only in the round that the call knows. */
 		assert(!isOver(x)); assert(countedIn[x] == 0); assert(itsRound[x] == 0 || itsRound[x] == round);
 		if
 		:: here[x] -> REACHED(7)
@@ -186,7 +187,7 @@ inline arrive(x, k) {
 }
 byte r, u, j;
 
-/* Nothing of a call is left but what the server stores. */
+/* Clears a call that has ended, when none of its requests is on its way. */
 inline tidy(x) {
 	if
 	:: state[x] > ABORTED && !flies[AT(x, 0)] && !flies[AT(x, 1)] && current[x] != 3 -> lost[x] = 0; current[x] = 0
@@ -196,7 +197,7 @@ inline tidy(x) {
 
 /* A call settles. */
 inline settle(x, as) {
-	/* It is true exactly if the call was counted at the end of a round. */
+	/* The call gives true exactly if it was counted at the end of a round. */
 	assert((as == PASSED) == (countedIn[x] != 0));
 	printf("client 0: call %d ends, %d\n", x, as);
 	state[x] = as;
@@ -209,7 +210,7 @@ inline settle(x, as) {
 #endif
 	rest(x)
 }
-/* What a call that has ended does not need. */
+/* Clears the variables that a call no longer needs after its end. */
 inline rest(x) {
 	due[x] = 0; itsRound[x] = 0; sure = 0; timer = 0; message = 0; subscribed = 0; confirmed = 0; lag = 0; doubt[x] = 0;
 	if :: current[x] == 3 -> current[x] = 0 :: else fi;
@@ -297,11 +298,11 @@ end:	do
 		fi;
 		message = 0; i = 0 }
 
-	/* Another call of the client was subscribed before. */
+	/* Another call of the client was subscribed before, so a message may be about an earlier round. */
 	:: atomic { !TIME && subscribed && message == 0 && round > 1 -> message = round - 1; REACHED(18)
 		printf("          a message about an earlier round comes late\n") }
 
-	/* A tick passes. The client does what is due first, unless it stands still. */
+	/* A tick passes. Before that, the client does all work that is due, unless it stands still. */
 	:: atomic { TIME && !isUrgent && (state[0] != 0 || flies[0] || flies[1]) ->
 		v = 0;
 		if :: true :: !isFast -> isFast = 1; v = 1; printf("          the clock of the server is fast\n") fi;
@@ -373,7 +374,7 @@ end:	do
 	:: atomic { !frozen && leaving[x] > 1 ->
 		if
 		:: state[x] == LEAVES -> if :: leaving[x] == 3 -> settle(x, PASSED) :: else -> settle(x, LEFT) fi
-		/* The answer is lost: it asks again. */
+		/* The answer is lost, so the call asks again. */
 		:: state[x] == LEAVES -> leaving[x] = 1
 		:: state[x] == ABORTED -> state[x] = (leaving[x] == 3 -> PASSED : LEFT); tidy(x)
 		:: state[x] == ABORTED -> leaving[x] = 1

@@ -1,5 +1,5 @@
 /*
- * With -D REACH=n the checker is to find that the model gets to the place n: it must be "violated".
+ * With -D REACH=n, the checker must report a violated assertion. This shows that the model reaches the place n.
  */
 #ifdef REACH
 #define REACHED(x) assert(x != REACH);

@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the leader election.
+ * The checks of the model of the leader election.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

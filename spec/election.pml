@@ -6,29 +6,29 @@
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of a client's event loop.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - To lead is to hold the fair lock. Its queue, its grants and its proofs are in fair.pml. Here a grant is one step
- *    of the server, and the candidate hears of it at any time, or never. When it hears, the server confirms it.
- *  - A campaign has a name of its own: 2n and 2n + 1 are the nth campaigns of candidates 0 and 1.
+ *    of the server. The candidate learns of its grant at any time, or never. Then the server confirms the grant.
+ *  - Each campaign has its own name: 2n and 2n + 1 are the nth campaigns of candidates 0 and 1.
  *  - Watch 0 is in the client of candidate 0, watch 1 in a client without a candidate.
  *  - In part 1 time is in ticks, and passes at any moment: a process may sleep between any two of its steps. A lease
- *    is LEASE ticks, less one where the server's clock runs fast; the leader counts VALID.
- *  - In part 2 no lease ends. When nothing else can happen all watches look, then all leaders renew: these are
- *    timers. Messages are lost.
- *  - One look is answered by a server that lags behind, as a replica that takes over may.
- *  - Bounded: two campaigns for each candidate, one use of force.
+ *    lasts LEASE ticks, or one tick less if the server's clock runs fast. The leader counts VALID.
+ *  - In part 2 no lease ends. When nothing else can happen, all watches look, and then all leaders renew. These steps
+ *    stand for timers. Messages are lost.
+ *  - A server that lags behind may answer one look, as a replica may after it takes over.
+ *  - Bounded: two campaigns of candidate 0, one campaign of candidate 1, one use of force.
  *
  * Guards that can be left out, one -D for each:
  *   NO_MARGIN        validity is the whole lease
  *   TRUST_GRANT      a candidate leads by a grant that the server has not confirmed
  *   RESIGN_AT_ONCE   a resignation does not wait for the function
  *   REUSE_NAMES      a candidate stands again under its old name
- *   NO_EPOCH         what was asked before the own term began is told after it
- *   NO_TOKEN_ORDER   a leader is told although its token is below that of one told before
- *   NO_ACCEPTS       a client tells its own term although it does not lead by its own clocks, or the contrary
- *   NO_IS_OVER       a client tells a term of its own that it has given up
- *   NO_VERIFY        a leader that sees another one does not ask whether it leads still
- *   NO_TIMER         a watch looks only when it is told
+ *   NO_EPOCH         a client reports the answer to a look that began before its own term
+ *   NO_TOKEN_ORDER   a client reports a leader although it has reported a leader with a higher token
+ *   NO_ACCEPTS       a client reports its own term although it does not lead by its own clock, or the opposite
+ *   NO_IS_OVER       a client reports its own term although it has given up this term
+ *   NO_VERIFY        a leader that sees another leader does not ask the server if it still leads
+ *   NO_TIMER         a watch looks only after a message
  *   NO_STAND_AGAIN   a candidate that lost its term does not stand again
  */
 #include "common.h"
@@ -48,10 +48,10 @@
 #else
 #define VALID 2
 #endif
-/* Candidate 1 stands once only: a second campaign is as one of candidate 0. */
+/* Candidate 1 stands only once, because its second campaign would be like a campaign of candidate 0. */
 #define MOST(c) (c == 1 -> 1 : 2)
 #ifndef TOP
-#define TOP (PART == 2 -> 4 : 3) /* so many terms are looked at */
+#define TOP (PART == 2 -> 4 : 3) /* the most terms of a run */
 #endif
 
 #define OUT 0
@@ -65,12 +65,12 @@
 #else
 #define NAME(c) (2 * nth[c] + c)
 #endif
-#define NOTHING 99 /* nothing was told yet */
+#define NOTHING 99 /* the watch has reported nothing yet */
 
 /* The server. */
 byte owner, token, ttl;
-bool place[2], isFirst; /* who queues, and which of two came first */
-byte oldOwner, oldToken; /* as a server that lags behind has it */
+bool place[2], isFirst; /* the candidates in the queue, and which of the two came first */
+byte oldOwner, oldToken; /* the state on a server that lags behind */
 
 byte state[2], nth[2], valid[2], debt[2];
 bool gaveUp[2], stays[2], outside[2], wantsOut[2];
@@ -84,7 +84,7 @@ byte begun, toldKey[2], seenKey[2], phase;
 bool forced, lagged;
 byte i;
 
-/* A candidate that stands no more: it has given up, or the model ends here. */
+/* A candidate that no longer stands: it has given up, or it has no more campaigns. */
 #define isDone(c) (gaveUp[c] || (nth[c] == MOST(c) && state[c] == OUT))
 #define leads(c) (state[c] == LEADS && valid[c] > 0)
 #define isMine(who) (who != 0 && who == NAME(0))
@@ -109,7 +109,7 @@ inline grantNext() {
 	fi
 }
 
-/* Each term once, and none that is older than what was told. */
+/* Reports each term once, and no term that is older than an earlier report. */
 inline tell(w, who, tok, key) {
 	if
 	:: who == told[w]
@@ -118,12 +118,12 @@ inline tell(w, who, tok, key) {
 #endif
 	:: else ->
 		printf("watch %d: tells %d, token %d\n", w, who, tok);
-		/* Never an older leader after a newer one. What lags behind may say that nobody leads. */
+		/* Never an older leader after a newer leader. A server that lags behind may answer that there is no leader. */
 		assert(who == 0 || tok >= lastToken[w]);
 		assert(lags[w] || key >= toldKey[w]);
-		/* A client tells what it says of itself. */
+		/* The report agrees with the state of the candidate of the same client. */
 		assert(w == 1 || (isMine(who) -> leads(0) : !leads(0)));
-		/* A term of its own that is over is not told as that of a leader. */
+		/* A client does not report its own term after this term is over. */
 		assert(w == 1 || who == 0 || who % 2 == 1 || leads(0));
 		told[w] = who; toldKey[w] = (key > toldKey[w] -> key : toldKey[w]); REACHED(3)
 		if :: who != 0 -> lastToken[w] = tok :: else fi
@@ -147,7 +147,7 @@ inline begins(c) {
 	wake()
 }
 
-/* The server is asked whether this candidate leads still: a renewal. */
+/* A renewal: asks the server if this candidate still leads. */
 inline renew(c) {
 	if
 	:: owner == NAME(c) ->
@@ -156,7 +156,7 @@ inline renew(c) {
 	fi
 }
 
-/* `accepts` of the client of candidate 0: what it tells is what it says of itself. */
+/* `accepts` of the client of candidate 0: a report must agree with the state of this candidate. */
 #define isGivenUp(who) (who != 0 && who % 2 == 0 && !(who == NAME(0) && state[0] != OUT))
 #ifdef NO_IS_OVER
 #define accepts(who) (isMine(who) -> leads(0) : !leads(0))
@@ -190,7 +190,7 @@ end:	do
 	/* It gives up before it hears: an abort, or an outage, after which it may stand again. */
 	:: atomic { state[c] == WAITS && debt[c] == 0 && nth[c] < MOST(c) -> state[c] = OUT; place[c] = 0; debt[c] = NAME(c); printf("candidate %d: gives up waiting\n", c); REACHED(6)
 		if :: gaveUp[c] = 1 :: skip fi }
-	/* What it may have been granted is released in the background. */
+	/* A lock that may have been granted to it is released in the background. */
 	:: atomic { debt[c] > 0 ->
 		if :: owner == debt[c] -> printf("          server: campaign %d is released\n", debt[c]); REACHED(7) grantNext() :: else fi; debt[c] = 0 }
 	/* It resigns: its function is asked to end, and the lease is renewed until it has. */
@@ -259,14 +259,14 @@ end:	do
 			needed[0] = 1; needed[1] = 1
 #endif
 		:: phase == 1 || phase == 2 ->
-			/* All who listen were told who leads, even if messages were lost. */
+			/* Both watches have reported the present leader, even if messages were lost. */
 			assert(told[0] == owner && told[1] == owner);
 			if
 			:: phase == 1 -> phase = 2;
 				for (i : 0 .. 1) { if :: state[i] == LEADS -> renew(i) :: else fi } i = 0;
 				needed[0] = 1; needed[1] = 1
 			:: else ->
-				/* Nobody who goes on is left without a leader. */
+				/* While a candidate has not given up, there is a leader. */
 				assert(owner != 0 || (isDone(0) && isDone(1)) || token == TOP);
 				break
 			fi

@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the runs of the fair lock.
+ * The checks of the model of the runs of the fair lock.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

@@ -4,31 +4,32 @@
  * Stands for    lua/fair/release with `most` and `served`; lua/parts/queue: runs; src/locks/fair: fair-run, fair-queue,
  *               place, confirm-grant; src/local: passed-on, release.
  *
- * Client A has the places 0 to 3, client B has the place 4. The place 0 has the lock first; the others join in any order. `fair.pml` has what is not
- * about runs: late requests, proofs of messages, heartbeats, a crash. Each option of the loop is one step that nothing
- * can divide. Any may follow any other, so a process may pause between any two of its steps for any time.
+ * Client A has the places 0 to 3, client B has the place 4. The place 0 has the lock first. The other places join in
+ * any order. Late requests, proofs of messages, heartbeats and a crash are in `fair.pml`. Each option of the loop is
+ * one step that nothing can divide. Any may follow any other, so a process may pause between any two of its steps for
+ * any time.
  *
- * Abstracted, and why nothing is lost by it:
- *  - B reads its grants at once and never waits for an answer: what it may do too late is in `fair.pml`.
- *  - A message to A is read while its claim window surely lasts, or never. It lists the run behind its place.
- *  - Calls of one turn of the event loop join one after the other: that is one of the orders in which places join here.
+ * Simplifications, and why they hide no error:
+ *  - B reads its grants at once and never waits for an answer. Late steps of a waiter are in `fair.pml`.
+ *  - A message to A is read while its claim window surely lasts, or never. The message lists the run behind the place.
+ *  - Calls in one turn of the event loop join one after another. This is one of the orders in which places join here.
  *  - A release of A arrives or not, its answer is read or not, and a copy of it may arrive at any later time.
  *  - The confirmation of a grant is on its way for any time, and its answer is read or lost.
- *  - Time is in ticks: a claim window is CLAIM ticks, a lease LEASE; a holder relies on one tick less of each.
- *  - After a force that A does not know of, A and B may both work; the tokens of B are then the newer ones. So a hold
- *    that was taken by force (`outside`) is left out of the exclusion, and of the order.
+ *  - Time is in ticks: a claim window lasts CLAIM ticks, a lease LEASE ticks. A holder relies on one tick less of each.
+ *  - If force ends a hold of A, A may not know this. Then A and B may both work, and the tokens of B are higher. So the
+ *    model checks no exclusion and no order for a hold that was taken by force (`outside`).
  *  - Bounded: TOP tokens, one force.
  *
  * Guards that can be left out, one -D for each:
  *   NO_RESERVE   the tokens of a run are not reserved
  *   NO_SERVED    a release does not remove the places that were served in the run
- *   ANY_PLACE    the lock is passed on to any place of the client, not only to those of the run
+ *   ANY_PLACE    the lock is passed on to any place of the client, not only to the places of the run
  *   RUN_OVER_B   a run goes on behind the place of the other client
- *   OLD_RUN      the client keeps the run of the first message to a place, and takes the token of a later one
+ *   OLD_RUN      the client keeps the run of the first message to a place, and takes the token of a later message
  *   NO_PROOF     the lock is passed on although the lease may be over
  *   NEW_PROOF    the next holder counts its lease from the hand-over
  *   OWN_ID       the last of the run releases under its own name
- *   OWN_TOKEN    the last of the run releases with its own token instead of the last one of the run
+ *   OWN_TOKEN    the last of the run releases with its own token instead of the last token of the run
  */
 #include "common.h"
 
@@ -45,7 +46,7 @@
 #define HOLDS 2
 #define DONE 3
 
-/* The server. The owner of the place p is p + 1, and 0 is nobody. */
+/* The server. The place p is the owner p + 1; 0: no owner. */
 byte owner, ttl, counter, tickets;
 byte ticket[N];
 
@@ -54,10 +55,10 @@ byte inbox[B], proof[B];
 byte rest[B];           /* the run in the message: a bit for each place */
 bool leaves[B];         /* its place or grant is to be taken back in the background */
 bool inRun[B], served[B];
-/* The hold of client A: who has it, under whose name, and with which tokens. */
+/* The hold of client A: its place, the place whose name it has in Redis, and its tokens. */
 byte holder, id, token, last, valid;
 bool outside;
-byte confirms, worth;   /* the name in a confirmation on its way, and what its answer is worth */
+byte confirms, worth;   /* the name in a confirmation on its way, and the validity that its answer gives */
 byte copyId, copyToken; /* a release that may arrive once more */
 bool copyServed[B];
 byte bValid;
@@ -109,8 +110,9 @@ inline begin(x, y, first, final, left) {
 inline forget() { holder = 0; id = 0; token = 0; last = 0; valid = 0; outside = 0; endRun() }
 
 /*
- * The first of the queue gets the lock for its claim window. A grant to A has the places of A that follow, up to the
- * first of B, and their tokens are reserved. With `answers` it is the answer to a release of A, else a message.
+ * The first of the queue gets the lock for its claim window. A grant to A also has the next places of A, up to the
+ * place of B, and reserves their tokens. With `answers`, the grant is the answer to a release of A. Otherwise it is a
+ * message.
  */
 inline grantNext(answers) {
 	findHead();
@@ -150,7 +152,7 @@ inline grantNext(answers) {
 	head = 0; t = 0; more = 0; next[0] = 0; next[1] = 0; next[2] = 0; next[3] = 0
 }
 
-/* What the end of a claim window, a lease or a force means for who had it. */
+/* A claim window or a lease ends, or force takes the lock. */
 inline endOwner() {
 	if :: owner != 0 && state[owner - 1] == QUEUES -> overtaken[owner - 1] = 1 :: else fi;
 	owner = 0; ttl = 0
@@ -219,7 +221,7 @@ active proctype world() {
 		:: p != B && leaves[p] ->
 			leaves[p] = 0; ticket[p] = 0;
 			if :: owner == p + 1 -> grantNext(false) :: else fi
-		/* A grant to who has left or was served is passed on. */
+		/* A grant to a place that has left or was served is passed on. */
 		:: p != B && state[p] == DONE && owner == p + 1 && id != p + 1 ->
 			printf("place %d: refuses a grant\n", p); grantNext(false); REACHED(5)
 		:: else
@@ -258,7 +260,7 @@ active proctype world() {
 			if
 			:: owner == copyId && counter == copyToken -> forget(); grantNext(true); REACHED(7)
 			:: else ->
-				/* What is held is released. */
+				/* The release finds a hold that is valid. */
 				assert(valid == 0 || outside); forget()
 			fi;
 			served[1] = 0; served[2] = 0; served[3] = 0
@@ -277,7 +279,7 @@ active proctype world() {
 		ends(holder - 1); t = id; forget();
 		if :: owner == t -> grantNext(false) :: skip fi; t = 0 }
 
-	/* Its confirmation, for the name in Redis: so for whoever has the hold when the answer comes. */
+	/* Its confirmation, for the name in Redis. So it counts for the place that has the hold when the answer comes. */
 	:: atomic { holder != 0 && valid > 0 && confirms == 0 -> confirms = id; worth = VALID }
 	:: atomic { confirms != 0 ->
 		if

@@ -7,31 +7,31 @@
  * Each option of the loop is one step that nothing can divide; any may follow any other, so a process may
  * pause between any two of its steps for any time.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Time is in ticks: a claim window is CLAIM ticks, a lease LEASE, a place ALIVE after a heartbeat. A
  *    waiter relies on a grant for CLAIM - 1, as with any lease.
- *  - A request that asks or beats is on its way for any time within LIFE (notAfterUs), and its answer is
- *    read at once or lost: the waiter counts from before it was sent, so late is the same as asked early.
- *  - Each client has one waiter, with one attempt at a time under a name that is not used again. A leaver's
- *    release is tried on in the background until no request can come behind it; then its name is over.
- *  - Requests of waiter 0 may be late; those of the others arrive at once, and their answers may be lost.
- *    What they are late for is the server's state, and that may change before they are sent as well.
- *  - Messages of grants are lost, or wait unread for any time. An inbox that nobody hears any more is
- *    known to the server (PUBSUB NUMSUB) or, where a process is frozen, is not.
- *  - Waiter 1 may crash. A crash of the other is a pause without end, which any step allows.
- *  - Bounded: TOP tokens. The counter is lost together with everything (flush): once.
+ *  - A request to acquire or a heartbeat is on its way for any time within LIFE (notAfterUs). Its answer is read at
+ *    once or lost. The waiter counts from before the request was sent, so a late answer is like an early request.
+ *  - Each client has one waiter, with one attempt at a time under a name that is not used again. A waiter that leaves
+ *    repeats its release in the background, until no earlier request can arrive after it.
+ *  - Requests of waiter 0 may be late. Requests of the other waiters arrive at once, and their answers may be lost. A
+ *    late request finds another state of the server, but this state may also change before a request is sent.
+ *  - Messages of grants are lost, or wait unread for any time. If a client no longer listens to its inbox, the server
+ *    may know this (PUBSUB NUMSUB). If the process of the client is frozen, the server does not know it.
+ *  - Waiter 1 may crash. A crash of another waiter is an endless pause, which every step allows.
+ *  - Bounded: TOP tokens, and one flush, which also loses the counter.
  *
  * Guards that can be left out, one -D for each:
  *   NO_PROOF        a waiter acts on any message of a grant
- *   PROOF_BY_ARRIVAL  it counts the claim window from when the message came
- *   NO_TOKEN_TEST   it does not compare the message's token with the one of its last answer
- *   NO_UNKNOWN_TEST it takes a last token that is lost for a low one
- *   NO_CLAIM_WINDOW a grant stands for good until the waiter confirms it
+ *   PROOF_BY_ARRIVAL  a waiter counts the claim window from the arrival of the message
+ *   NO_TOKEN_TEST   a waiter does not compare the token of the message with the token of its last answer
+ *   NO_UNKNOWN_TEST a waiter treats a lost last token as a low token
+ *   NO_CLAIM_WINDOW a grant that the waiter does not confirm never ends
  *   NO_PUT_BACK     a heartbeat does not put back a place that is missing
- *   NO_REFUSE       a grant that comes for one who has left is not refused, and a leaver does not release
+ *   NO_REFUSE       a waiter that has left does not refuse a grant, and does not release
  *   NO_NOT_AFTER    a heartbeat may run at any time
  *   NEW_TICKET      a place is put back with a new ticket, at the end
- *   FREE_FIRST      a free lock goes to whoever asks, not to the first in the queue
+ *   FREE_FIRST      a free lock goes to the next waiter that asks, not to the first waiter in the queue
  */
 #include "common.h"
 
@@ -40,7 +40,7 @@
 #define LEASE 3
 #define ALIVE 2
 #define LIFE 2
-#define SURE 1 /* a claim window less drift and margin */
+#define SURE 1 /* a claim window minus drift and margin */
 #define VALID 2
 #ifndef TOP
 #define TOP 3
@@ -67,7 +67,7 @@
 #define HOLDS 2
 #define DONE 3
 #define DEAD 4
-#define PLAIN 4 /* the owner who does not queue; waiter c is c + 1, and 0 is nobody */
+#define PLAIN 4 /* the plain client as owner; waiter c is the owner c + 1; 0: no owner */
 
 /* The server. */
 byte owner, ttl, counter;
@@ -76,14 +76,14 @@ byte alive[N];   /* ticks until the client counts as dead */
 byte tickets;
 
 byte state[N], mine[N];     /* its ticket, as the client knows it */
-byte proof[N];              /* ticks that its last "still queued" is worth */
-byte seen[N];               /* the last token, as that answer had it; 0 is not known */
+byte proof[N];              /* ticks for which its last answer "still queued" is a proof */
+byte seen[N];               /* the last token in that answer; 0: unknown */
 bool asks[N], beats[N];     /* a request on its way, for life[] ticks */
-byte life[N], worth[N];     /* and what its answer is worth */
-byte inbox[N];              /* the token of a grant in a message that is not read */
+byte life[N], worth[N];     /* and the ticks of proof that its answer gives */
+byte inbox[N];              /* the token of a grant in an unread message */
 byte valid[N], token[N];
 bool leaves[N];             /* its place or grant is to be taken back */
-bool deaf[N];               /* nobody hears its inbox, and the server can tell */
+bool deaf[N];               /* its client does not listen to the inbox, and the server knows this */
 byte holder, plainValid;    /* the plain client */
 byte issued; /* ghost: the token of the last hold */
 bool flushes, crashed, lost; /* lost: the last token is not known to the server */
@@ -106,7 +106,7 @@ inline begin(c, tok, left) {
 	REACHED(1)
 }
 
-/* The first in the queue; 0 is nobody. */
+/* The first in the queue; 0: the queue is empty. */
 inline findHead() {
 	head = 0;
 	for (i : 0 .. 2) {
@@ -115,7 +115,7 @@ inline findHead() {
 	i = 0
 }
 
-/* A free lock, or one that is let go, goes to the first who is alive, or to the asker if nobody is. */
+/* A free or released lock goes to the first live waiter. If no waiter is alive, it goes to the asker. */
 inline grantNext() {
 	if
 	:: counter < TOP ->
@@ -139,12 +139,12 @@ inline grantNext() {
 		if
 		:: head != 0 ->
 			t = (mine[head - 1] > 0 -> mine[head - 1] : (ticket[head - 1] > 0 -> ticket[head - 1] : 255));
-			/* First come, first served, among those who are alive. */
+			/* First come, first served, among the live waiters. */
 			for (i : 0 .. 2) {
 				assert(!(state[i] == QUEUES && mine[i] > 0 && i != head - 1 && !overtaken[i] && mine[i] < t && isAlive(i)))
 			}
 			i = 0; t = 0; overtaken[head - 1] = 0;
-			/* Nobody is granted the lock who has left for good. */
+			/* No grant goes to a waiter that has left completely. */
 			assert(!(state[head - 1] == DONE && !leaves[head - 1]));
 			counter++; lost = 0; owner = head; ticket[head - 1] = 0;
 			ttl = (head == asker -> LEASE : CLAIM_TTL);
@@ -164,7 +164,7 @@ inline grantNext() {
 	head = 0
 }
 
-/* What `fair/acquire` does. */
+/* The script `fair/acquire`. */
 inline acquireFair(c) {
 	if
 	:: owner == c + 1 -> ttl = (ttl < LEASE -> LEASE : ttl)
@@ -183,7 +183,7 @@ inline acquireFair(c) {
 	fi
 }
 
-/* What a heartbeat does for the place of this client. */
+/* The script `fair/heartbeat`, for the place of this client. */
 inline beat(c) {
 	alive[c] = ALIVE;
 	if
@@ -250,7 +250,7 @@ active proctype world() {
 	do
 	:: atomic { if :: c = 0 :: c = 1 :: c = 2 fi;
 		if
-		/* It asks; or beats, once it has a place. */
+		/* It asks, or sends a heartbeat if it has a place. */
 		:: (state[c] == OUT || state[c] == QUEUES) && !asks[c] && !beats[c] && life[c] == 0 ->
 			if
 			:: state[c] == OUT -> asks[c] = 1; printf("waiter %d: asks\n", c); state[c] = QUEUES
@@ -293,7 +293,7 @@ active proctype world() {
 				printf("waiter %d: renewed\n", c)
 			:: else -> valid[c] = 0
 			fi
-		/* It lets go, or has lost it. */
+		/* It releases the lock, or has lost it. */
 		:: state[c] == HOLDS ->
 			printf("waiter %d: lets go\n", c);
 			state[c] = DONE; valid[c] = 0;
@@ -307,7 +307,7 @@ active proctype world() {
 			leaves[c] = 1
 #endif
 		:: leaves[c] ->
-			/* The release in the background, which is not over while a request may come behind it. */
+			/* The release in the background is repeated while an earlier request may arrive after it. */
 			ticket[c] = 0;
 			if :: owner == c + 1 -> grantNext(); REACHED(11) :: else fi;
 #ifndef NO_NOT_AFTER
@@ -354,7 +354,7 @@ active proctype world() {
 		}
 		i = 0 }
 
-	/* The lock is not left to one who is gone. */
+	/* The lock does not stay with a waiter that is gone. */
 	:: atomic { timers == 0 && owner >= 1 && owner <= 3 && over(owner - 1) && !leaves[owner - 1] -> assert(false) }
 
 	/* All have left, or were served: nothing is left behind. */

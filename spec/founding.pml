@@ -2,25 +2,25 @@
  * Three masters without a mark, two clients that found a new deployment, two attempts, masters that are emptied.
  *
  * Stands for    lua/quorum/enrol, claim, found, and the mark in lua/quorum/vote;
- *               src/servers/quorum: founding, delayed-restart, enrolment.
+ *               src/servers/quorum/founding; src/servers/quorum/master: delayed-restart, enrolment.
  *
- * Abstracted, and why nothing is lost by it:
- *  - Of an attempt there are only its votes and its validity: agreement, renewal and release are in quorum.pml. What a
- *    vote is worth depends on nothing else here.
- *  - A request arrives at any time within one tick, or never. A claim arrives at any time, and as often as it likes: a
- *    client sends it again when its connection broke. Its answer is read at once or lost.
- *  - Master 0 is the first that is claimed, and makes the id of the deployment. A claim is told from an earlier one on
- *    the same master by how often that was emptied: in the code by the time of the master.
+ * Simplifications, and why they hide no error:
+ *  - An attempt has only its votes and its validity. Agreement, renewal and release are in quorum.pml, because no vote
+ *    depends on them here.
+ *  - A request arrives at any time within one tick, or never. A claim arrives at any time, and any number of times,
+ *    because a client sends it again if its connection breaks. Its answer is read at once or lost.
+ *  - Master 0 is claimed first, and makes the id of the deployment. Two claims on one master differ by the number of
+ *    times that the master was emptied before. In the code they differ by the time of the master.
  *  - Time is in ticks of one speed.
- *  - Bounded: masters are emptied twice. One master that votes is left then: where all of them are emptied, a new
- *    client cannot tell that there was a deployment.
+ *  - Bounded: masters are emptied twice, but the last master that votes is not emptied. If all masters were emptied, a
+ *    new client could not know that there was a deployment.
  *
  * Guards that can be left out, one -D for each:
- *   NO_CLAIM       who founds looks at all masters first, and then lets each vote that has no mark
- *   NO_FOUNDER     every client that has all claims lets masters vote, and not only one
- *   ANY_CLAIM      a master votes by a claim that is not the one that was answered
+ *   NO_CLAIM       a client that founds looks at all masters first, and then lets each master without a mark vote
+ *   NO_FOUNDER     every client that has all claims lets masters vote, and not only one client
+ *   ANY_CLAIM      a master votes although its claim is not the claim that it answered
  *   ANY_DEPLOYMENT claims of different deployments count together
- *   NO_REST        a master that is told since when it votes does so at once
+ *   NO_REST        a master votes at once, without a rest
  */
 #include "common.h"
 
@@ -32,7 +32,7 @@
 #endif
 #define EMPTIED 2
 
-/* Marks: none, claimed for a deployment, and one by which a master votes as soon as it has rested. */
+/* Marks: no mark, claimed for a deployment, and a mark with which the master votes after its rest. */
 #define NONE 0
 #define CLAIMED 1
 #define KNOWN 2
@@ -54,7 +54,7 @@ bool sent[6], granted[6];
 #define FOUNDING 1
 #define GONE 2
 byte phase[2], founds[2];
-/* For each client and master: whether it has the claim, and which. */
+/* For each client and master: true if the client has the claim, and the number of this claim. */
 bool has[6];
 byte which[6];
 
@@ -90,7 +90,7 @@ active proctype world() {
 			granted[AT(a, 0)] = 0; granted[AT(a, 1)] = 0; granted[AT(a, 2)] = 0;
 			assert(!(state[1 - a] == HOLDS && valid[1 - a] > 0))
 
-		/* A client that does not found, or does so no more, tells a master to rest. */
+		/* A client that does not found, or no longer founds, tells a master to rest. */
 		:: a == 0 && mark[m] == NONE -> mark[m] = KNOWN; rests[m] = REST; REACHED(2) printf("          master %d: rests\n", m)
 
 #ifdef NO_CLAIM
@@ -151,7 +151,7 @@ active proctype world() {
 		printf("-- time passes\n");
 		for (i : 0 .. 2) {
 			if :: ttl[i] == 1 -> owner[i] = 0 :: else fi;
-			/* What has rested long enough votes, and its claim counts no more. */
+			/* A master that has rested long enough votes, and its claim no longer counts. */
 			if :: mark[i] == CLAIMED && rests[i] <= 1 -> mark[i] = KNOWN; deployment[i] = 0 :: else fi;
 			down(ttl[i]); down(rests[i])
 		}

@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of a lock that its client keeps.
+ * The checks of the model of a lock that its client keeps.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

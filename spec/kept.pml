@@ -6,18 +6,18 @@
  *
  * Each option of the loop is one step that nothing can divide. Any step may follow any other step.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Late and repeated requests and lost answers are in `plain`. Here a request is run and answered once.
  *  - The messages of the channel of the lock always arrive, because they are in `wake-up`. The messages to the keeper
  *    arrive only while it is subscribed, and a cut loses them.
  *  - PART 1 has time: leases that end, renewals, and the end of keepMs. It checks exclusion and tokens.
- *  - PART 2 has no time, so that only a message frees a kept lock. A waiter that no message helps is stuck, and the
- *    checker says so (a state in which nothing can happen and a waiter waits).
+ *  - In PART 2 no time passes, so only a message frees a kept lock. If no message wakes a waiter, the checker reports a
+ *    state in which nothing can happen although a waiter waits.
  *  - Rounds, turns and cuts are bounded.
  *
  * Guards that can be left out, one -D for each:
  *   KEEP_EXPIRED      a call gets the kept lock without a look at the clock
- *   KEEP_AS_NEW       the lease counts anew for each call
+ *   KEEP_AS_NEW       the lease begins again for each call
  *   KEEP_PAST_TOKENS  the client counts on after the last reserved token
  *   KEEP_DEAF         the client keeps a lock that it acquired before it received messages
  *   NO_FREE_ON_CUT    the client still keeps the lock after its subscription broke
@@ -54,14 +54,14 @@
 
 #define KEEPER 3
 
-byte owner;   /* the waiter and 1, or KEEPER; 0 is nobody */
+byte owner;   /* the waiter + 1, or KEEPER; 0: no owner */
 byte counter; /* the last token, reserved tokens included */
 byte ttl;     /* of the hold of the keeper */
 
 byte state, token, last, valid, proof, rounds, asked;
 bool listens;  /* the server has the subscription of the keeper */
 bool knows;    /* the keeper has the confirmation */
-bool since;    /* the keeper had it when it sent the granted request, and has missed nothing since */
+bool since;    /* the keeper had it when it sent the granted request, and has missed no message since */
 bool isWanted; /* another client has asked for the lock */
 bool message;  /* on its way to the keeper */
 byte cuts;

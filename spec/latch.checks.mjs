@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the count-down latch.
+ * The checks of the model of the count-down latch.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

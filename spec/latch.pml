@@ -7,37 +7,38 @@
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of the client's event loop.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Client 0 has the requests and the awaiter. The other clients act in one step, at once. Their lateness is the
  *    lateness of client 0.
- *  - A tick passes before and after each set. All that matters is which moment comes first, so a call is never
- *    as close to a set as the client's doubt about the clock.
- *  - Client 0 has heard the server's time before. The server's clock may then be set, by more than any request takes.
- *    A client that does not know the time yet is refused, and learns it by that.
- *  - Answers to its first request are lost, and it is sent again. Its second request is late only.
- *  - Each request has a time after which no copy of it runs. Its memory ends at that moment: one step, `expire`.
- *  - If the client learns the new time by a slow answer, its clock is inexact by that delay. The code says so, and
- *    `exempt` marks these requests. No promise of a round without its number covers them.
+ *  - A tick passes before and after each set. So a call is never so close to a set that the client's doubt about the
+ *    clock matters. Only the order of the two moments matters.
+ *  - Client 0 already knows the server's time. The server's clock may then be set, by more than any request takes.
+ *    The server refuses a client that does not know the time yet. The refusal tells the client the time.
+ *  - Answers to the first request of client 0 may be lost. Then the client sends the request again. The second request
+ *    may only be late.
+ *  - No copy of a request runs after its time limit. At this limit the server forgets the request, in one step.
+ *  - If the client learns the new time by a slow answer, its clock is inexact by that delay. `exempt` marks such
+ *    requests, because no promise for calls without the number of a round covers them.
  *  - A subscription is confirmed some time after the first look, and wakes the awaiter. Breaks are in wake-up.pml.
  *    Messages are not lost here: a look every few seconds finds what a lost message told.
- *  - Redisson, which leaves no mark of its rounds, is not in it.
+ *  - The model has no Redisson, which stores no number of its rounds.
  *
  * Guards that can be left out, one -D for each:
  *   NO_ROUND_CHECK   a count-down does not compare the time of its call with the round
- *   DELETE_ANY       a delete does not compare it
- *   LATE_COUNTS      an answer that the round is over is always taken for a clock that was set
- *   NO_ASK_AGAIN     it is never taken for that
- *   COUNT_TWICE      a request is not remembered
- *   NO_UNTIL         a copy may run after its memory has ended
- *   SET_AGAIN        a set that found a count is not remembered
+ *   DELETE_ANY       a delete does not compare the time of its call with the round
+ *   LATE_COUNTS      after the answer that the round is over, the client always assumes that a clock was set
+ *   NO_ASK_AGAIN     the client never assumes this
+ *   COUNT_TWICE      the server does not remember a request
+ *   NO_UNTIL         a copy may run after the server has forgotten the request
+ *   SET_AGAIN        the server does not remember a set that found a count
  *   NO_FUTURE_CHECK  a round from the future counts as later than the call
  *   NO_FAR_CHECK     a request whose time is too far ahead is not refused
- *   ASKED_KEPT       a request that was refused goes on with the time of its call by the old clock
- *   NO_SET_AT        the first look of an awaiter decides its round, whenever that was set
+ *   ASKED_KEPT       a refused request keeps the time of its call by the old clock
+ *   NO_SET_AT        the first look of an awaiter decides its round, even if this round was set after the call
  *   COUNT_DECIDES    the answer to a count-down decides the round of an awaiter
- *   SAW_ANY          an awaiter believes an answer to a request of before its call
+ *   SAW_ANY          an awaiter believes an answer to a request from before its call
  *   LOOK_OF_BEFORE   an awaiter believes a look that was sent before its call
- *   NO_SECOND_LOOK   the confirmation of the subscription wakes nobody
+ *   NO_SECOND_LOOK   the confirmation of the subscription does not wake the awaiter
  */
 #include "common.h"
 
@@ -56,11 +57,11 @@
 #define JUMP 16
 #define B 32 /* added to each offset, so that none is below zero */
 
-/* What a request is for. */
+/* The kinds of requests. */
 #define COUNT_DOWN 1
 #define DELETE 2
 #define SET 3
-/* What it is answered. */
+/* The answers to a request. */
 #define DONE 1
 #define IS_OVER 2
 #define FORGOTTEN 3
@@ -79,7 +80,7 @@ byte sentAt[4], says[4], sure[4];
 #define AT(q, i) (2 * (q) + i)
 byte answer[Q], left[Q], ofRound[Q], serverTime[Q], answeredTo[Q];
 
-/* The awaiter. A round is 0 where it is not known. */
+/* The awaiter. A round is 0 if it is unknown. */
 bool awaits, isTrue, called;
 byte calledAt, madeBefore, itsRound, counted;
 byte look; /* 0 none, 1 on its way, 2 answered */
@@ -94,7 +95,7 @@ byte i, j, o, w;
 #define serverNow (now + shift)
 #define isOverNow(r) (!(live && rounds == r))
 
-/* The client hears the server's time, of a request that was sent at `s`. */
+/* The client learns the server's time `u` from the answer to a request that it sent at `s`. */
 inline hear(u, s) {
 	o = u + B - s; w = now - s;
 	if
@@ -142,7 +143,7 @@ inline endRequest(q) {
 	if :: kind[q] < 4 -> kind[q] = kind[q] + 4 :: else fi;
 	tidy(q)
 }
-/* Nothing of it is left. */
+/* Clears a request that has ended, when none of its copies is on its way. */
 inline tidy(q) {
 	if
 	:: kind[q] >= 4 && !flies[AT(q, 0)] && !flies[AT(q, 1)] ->
@@ -185,7 +186,7 @@ inline remember(q, did) {
 
 inline acts(q) {
 	effects[q]++;
-	/* Each request does what it does once. */
+	/* Each request acts once at most. */
 	assert(effects[q] == 1)
 }
 
@@ -256,7 +257,7 @@ inline settle() {
 	calledAt = 0; madeBefore = 0; awaitedRound = 0; covers = 0; awaitExempt = 0
 }
 
-/* What `sawBy` of the awaiter does with the answer to request `q` of its own client. */
+/* `sawBy` of the awaiter: handles the answer to request `q` of its own client. */
 inline sawBy(q, n, rd) {
 	if
 #ifdef SAW_ANY
@@ -306,7 +307,7 @@ inline read(q) {
 		:: named[q] != 0 || ofRound[q] + B > most + askedAt[q] ->
 #endif
 			printf("client 0: hears that the round of request %d is over\n", q);
-			/* That is true. A count-down is not left out. */
+			/* The round is really over, so no count-down is left out. */
 			assert(named[q] != 0 || isOverNow(roundOf[q])); REACHED(11)
 			if :: named[q] == 0 -> sawBy(q, 0, 0) :: else fi;
 			endRequest(q)
@@ -335,7 +336,7 @@ active proctype world() {
 		if :: count == 0 -> open() :: else fi }
 	/* The server's clock is set. */
 	:: atomic { !quit && !isSet && PART != 2 -> isSet = 1; shift = (PART == 3 -> 0 : JUMP);
-		/* A round that was set before that, and after the call of a request that is on its way, cannot be told. */
+		/* The server cannot tell that a round was set after the call of a request, if the clock is set after that. */
 		for (i : 0 .. 1) { if :: kind[i] > 0 && kind[i] < 7 && roundOf[i] != rounds -> exempt[i] = 1 :: else fi } i = 0;
 		printf("          server: its clock is set\n") }
 	:: atomic { !quit -> quit = 1; printf("          nothing new happens from now on\n") }
@@ -351,7 +352,7 @@ active proctype world() {
 		printf("client 0: asks for %e, request %d, round %d\n", kind[made], made, rounds);
 		askedAt[made] = now; roundOf[made] = (live -> rounds : 0);
 		send(made); made++ }
-	/* The awaiter. Another one of its client may have looked before. */
+	/* The awaiter. Another awaiter of its client may have looked before. */
 	:: atomic { WITH_AWAITER && !quit && !called && !earlyLook && look == 0 ->
 		earlyLook = 1; look = 1; lookSentAt = now; printf("client 0: looks for another awaiter\n") }
 	:: atomic { WITH_AWAITER && !quit && !called ->
@@ -395,7 +396,7 @@ active proctype world() {
 	}
 	:: atomic { message -> message = 0; rung = 1; printf("client 0: is woken by a message\n"); REACHED(17) }
 
-	/* Nothing can happen any more. Nobody awaits a round that is over. */
+	/* Nothing can happen any more. No awaiter waits for a round that is over. */
 	:: atomic { timeout -> assert(!(awaits && isOverNow(awaitedRound))); break }
 	od
 }

@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the semaphore whose permits have leases.
+ * The checks of the model of the semaphore whose permits have leases.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

@@ -8,35 +8,36 @@
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of a client's event loop.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Three callers, each of a client of its own. Caller 1 wants both permits, the others want one.
  *    Several callers of one client are in semaphore.pml: the queue is the same code.
- *  - Time is in ticks. A lease is LEASE ticks, less one where the server's clock runs fast. The holder counts VALID.
+ *  - Time is in ticks. A lease lasts LEASE ticks, or one tick less if the server's clock runs fast. The holder counts
+ *    VALID.
  *  - In part 1 the requests of caller 0 are late, run twice, and lose their answers. The others ask in one step.
  *  - In part 2 all ask in one step, and an operator changes the number, takes permits by their ids, or deletes the
  *    number. The operator's request may run twice and late.
- *  - A waiter asks again within a tick: a message makes it sooner, and is not needed. semaphore.pml has messages.
- *    A client that sleeps for longer is a dead one here, and keeps its place until that ends.
- *  - No request runs after its time: its copies are gone at the next tick but one.
- *  - Renewals are answered at once: late ones are in plain.pml.
+ *  - A waiter asks again within a tick. A message only makes it ask sooner, and messages are in semaphore.pml.
+ *    A client that sleeps for longer counts as dead here, and keeps its place until the place ends.
+ *  - No request runs after its time limit: its copies are removed after LIFE ticks.
+ *  - Renewals are answered at once: late renewals are in plain.pml.
  *  - A hand-over is a release and an acquisition in one step. Here they are two steps. semaphore.pml has hand-overs.
- *  - The token is in plain.pml: the code is the same.
+ *  - Tokens are in plain.pml, because the code is the same.
  *
  * Guards that can be left out, one -D for each:
  *   NO_MARGIN         validity is the whole lease
  *   FROM_REPLY        validity counts from the answer
- *   BLIND_RELEASE     a release adds the permits, also where their lease has ended
- *   BLIND_ACQUIRE     an acquisition does not look whether its owner has the permits already
- *   NO_EXPIRY         an acquisition does not give back what has expired
- *   EXPIRED_STAYS     what has expired is given back, and stays in the list
+ *   BLIND_RELEASE     a release adds the permits, even if their lease has ended
+ *   BLIND_ACQUIRE     an acquisition does not check if its owner already has the permits
+ *   NO_EXPIRY         an acquisition does not give back expired permits
+ *   EXPIRED_STAYS     expired permits are given back, but stay in the list
  *   RENEW_REVIVES     a renewal takes permits again that were given back
  *   NO_NOT_AFTER      a request may run at any time
- *   SETTLE_EARLY      the first release of a name settles it, whatever may still be on its way
+ *   SETTLE_EARLY      the first release of a name settles it, even if a request may still be on its way
  *   REUSE_IDS         the next acquisition of a caller has the same ids
- *   CHANGE_TWICE      a change is not remembered
- *   SET_IGNORES_TAKEN setting the number does not look at the permits that are taken
- *   LIMIT_IGNORES_TAKEN  nor does an acquisition that sets the number because it is missing
- *   NO_TOO_MANY       a waiter that wants more than there are keeps its place
+ *   CHANGE_TWICE      the server does not remember a change
+ *   SET_IGNORES_TAKEN a change that sets the number ignores the taken permits
+ *   LIMIT_IGNORES_TAKEN  an acquisition that sets a missing number ignores the taken permits
+ *   NO_TOO_MANY       a waiter that wants more permits than exist keeps its place
  *   NO_PLACE_END      the place of a dead waiter stays
  */
 #include "common.h"
@@ -55,7 +56,7 @@
 #endif
 #define ALIVE 2
 #define LIFE 2
-/* Ticks until a dead waiter is passed over, and then one whose requests are lost. */
+/* Ticks until a dead waiter is passed over, and then a waiter whose requests are lost. */
 #define STUCK (2 * ALIVE + 1)
 
 #define IDLE 0
@@ -67,7 +68,7 @@
 
 #define WANTS(k) (k == 1 -> 2 : 1)
 
-/* The server. A permit is in the list while `taken`, also when its lease has ended. */
+/* The server. A permit is in the list while `taken`, even if its lease has ended. */
 short pool = LIMIT;
 bool isSet = 1;
 bool taken[3];
@@ -76,10 +77,10 @@ byte ids[3]; /* which acquisition of its caller has them */
 
 byte state[3], valid[3], rounds[3], nth[3];
 bool asks[3];
-/* Caller 0: copies of its request and of its release, how long they live, and what an answer is worth. */
+/* Caller 0: copies of its request and of its release, their lives in ticks, and the validity that an answer gives. */
 byte copies, life, proof, releases, releaseLife, releaseOf;
 bool current, answered, doubt, releasing, wasFreed;
-/* The operator: 1 adds one, 2 adds none but sets one, 3 sets two, 4 takes the permits of a caller by their ids. */
+/* The operator: 1 adds one, 2 sets the number to one, 3 sets it to two, 4 takes permits of a caller by their ids. */
 byte change, changes, changeLife, victim, victimIds, effects;
 bool remembered, hasChanged, isLost;
 
@@ -101,13 +102,13 @@ inline findFirst() {
 	if :: place[2] > 0 && (first == 0 || place[2] < place[first - 1]) -> first = 3 :: else fi
 }
 
-/* Permits are conserved, and who relies on some has them. */
+/* Permits are conserved, and a holder that relies on its permits has them. */
 inline conserved() {
 	assert(!isSet || pool + inList(0) + inList(1) + inList(2) == inAll);
 	assert((!valids(0) || leased(0)) && (!valids(1) || leased(1)) && (!valids(2) || leased(2)))
 }
 
-/* Permits that come back where the number is lost make it anew: INCRBY does. */
+/* If the number is lost, returned permits create it again, because INCRBY does. */
 inline isNew() {
 	if :: !isSet && pool > 0 -> isSet = 1; inAll = pool + inList(0) + inList(1) + inList(2) :: else fi
 }
@@ -157,11 +158,11 @@ inline acquire(k) {
 	:: else ->
 		if
 		:: pool >= WANTS(k) && (first == 0 || first == k + 1 || place[first - 1] > since[k]) ->
-			/* It is wanted, or will be given back. */
+			/* The caller wants the permits, or will give them back. */
 			assert(waits(k) || state[k] == LEFT || state[k] == FREES);
 			granted = 1; pool = pool - WANTS(k); taken[k] = 1; ids[k] = nth[k]; lease(k); place[k] = 0; alive[k] = 0;
 			printf("          server: caller %d takes %d\n", k, WANTS(k));
-			/* Never more than there are. */
+			/* Never more permits than exist. */
 			assert((leased(0) -> WANTS(0) : 0) + (leased(1) -> WANTS(1) : 0) + (leased(2) -> WANTS(2) : 0) <= inAll)
 		:: else -> place[k] = since[k]; alive[k] = ALIVE; printf("          server: caller %d has to wait\n", k)
 		fi
@@ -259,7 +260,7 @@ end:	do
 	:: atomic { k == 0 && releases > 0 ->
 		releases--; release(0, releaseOf); REACHED(10)
 		if :: state[0] == FREES && releaseOf == nth[0] ->
-			/* A copy of its request may come yet: then its name is settled in the background. */
+			/* A copy of its request may still come. Then its name is settled in the background. */
 			state[0] = (doubt && copies > 0 -> LEFT : IDLE); doubt = 0; since[0] = 0; outside[0] = 0
 		:: else
 		fi;
@@ -346,7 +347,7 @@ active proctype world() {
 		if :: changeLife == 1 -> changes = 0; remembered = 0; effects = 0; change = 0; victim = 0; victimIds = 0 :: else fi; down(changeLife);
 #endif
 		assert((!valids(0) || leased(0)) && (!valids(1) || leased(1)) && (!valids(2) || leased(2)));
-		/* Nobody waits for good while permits are free. */
+		/* No caller waits forever while permits are free. */
 		if
 		:: (couldHave(1) || couldHave(2)) && !leased(0) && !leased(1) && !leased(2) -> stuck++; assert(stuck <= STUCK)
 		:: else -> stuck = 0

@@ -9,37 +9,39 @@
  * does in one turn of its event loop. Any step may follow any other, so each process may pause between
  * any two of its steps for any time, and each message may be late, or never come.
  *
- * Abstracted, and why nothing is lost by it:
- *  - Time is in ticks. A lease is LEASE ticks, less one where the server's clock runs fast (drift); the
- *    holder counts VALID = LEASE - 1. What counts is which of two moments comes first, and all orders
- *    that the real times allow are there. Clients time out, resend and give up whenever they like.
- *  - A message that is never run is a lost one. A new request may take the place of an old one that is on
- *    its way: that one was lost. So two requests of one client are under way at the most, and a renewal.
- *  - ioredis sends each command once (src/servers/redis/connection/open-client.ts); what runs twice was sent twice.
- *  - The clock of the server is ahead of every token that was issued: it counts µs, and tokens are issued
- *    more slowly than that.
- *  - Client 0 has several callers, who hand the lock over and pass it on; client 1 re-enters; client 2
- *    does neither. So the three are not symmetric, and none has to be looked at three times.
- *  - Bounded: TOP tokens, so many attempts and names for each client; one use of force, one flush.
- *  - A settling release, sent to and fro again and again, is one step: its name is never used again,
- *    so when it arrives makes no difference (with REUSE_NAMES it does, and the step is there then too).
+ * Simplifications, and why they hide no error:
+ *  - Time is in ticks. A lease lasts LEASE ticks, or one tick less if the server's clock runs fast (drift). The holder
+ *    counts VALID = LEASE - 1. Only the order of two moments matters, and the model has all orders that the real times
+ *    allow. Clients time out, resend and give up at any time.
+ *  - A lost message is a message that never runs. A new request may replace an old request that is on its way. The old
+ *    request is then lost. So at most two requests of client 0 and one renewal are on their way.
+ *  - ioredis sends each command once (src/servers/redis/connection/open-client.ts), so a command that runs twice was
+ *    sent twice.
+ *  - The clock of the server is ahead of every token that was issued, because the clock counts µs, and the server
+ *    issues fewer tokens.
+ *  - Client 0 has two callers, which hand the lock over and pass it on. Client 0 also re-enters, and its requests may
+ *    be late or lost. The requests of clients 1 and 2 arrive at once.
+ *  - Bounded: TOP tokens, a number of attempts and names for each client, one use of force, one flush.
+ *  - A release that settles a name is repeated in the background. Each repeat is one step. The name is never used
+ *    again, so the time of arrival makes no difference. (With REUSE_NAMES it does. Then this step may also run while
+ *    the name is in use.)
  *
  * Guards that can be left out, one -D for each:
  *   NO_MARGIN      validity is the whole lease, with nothing taken off for drift
- *   FROM_REPLY     validity counts from when the answer came
- *   NO_NOT_AFTER   a request has no time after which it must not run
- *   UNKNOWN_IS_NO  who gets no answer takes it for a no, and settles nothing
- *   SETTLE_EARLY   the first release that is confirmed settles a name, whatever may still be on its way
- *   SURE_AT_REPLY  whether a late request may undo a release is judged when its answer comes, not for when
- *                  the first one was sent
+ *   FROM_REPLY     validity counts from the arrival of the answer
+ *   NO_NOT_AFTER   a request has no time limit
+ *   UNKNOWN_IS_NO  a client without an answer assumes a refusal, and settles nothing
+ *   SETTLE_EARLY   the first confirmed release settles a name, even if a request may still be on its way
+ *   SURE_AT_REPLY  the client looks for late requests, which may undo a release, when the answer to the release comes,
+ *                  and not when it first sends the release
  *   REUSE_NAMES    a name in doubt is used for the next attempt
  *   BLIND_COUNTS   acquire adds one and release takes one away, whatever the count is
- *   NO_TOKEN_CHECK a release ends whatever its owner has, also a later hold
- *   NO_CLOCK_FLOOR a token is the last one and 1, also where the last one was lost
- *   RENEW_REVIVES  a renewal makes the key anew where it is gone
- *   PASS_AS_NEW    the lease counts anew when the lock is passed on inside the client
- *   PASS_TO_ANY    the lock is passed on also to who asked after the last word from the server
- *   NO_REENTRY_MARK  a re-entry is told from a first acquisition by its count alone
+ *   NO_TOKEN_CHECK a release ends any hold of its owner, even a later hold
+ *   NO_CLOCK_FLOOR a token is the last token + 1, even if the last token was lost
+ *   RENEW_REVIVES  a renewal creates the key again if the key is gone
+ *   PASS_AS_NEW    the lease begins again when the lock is passed on inside the client
+ *   PASS_TO_ANY    the lock is also passed on to a caller that asked after the last answer of the server
+ *   NO_REENTRY_MARK  a re-entry differs from a first acquisition only by its count
  */
 #include "common.h"
 
@@ -51,12 +53,12 @@
 #else
 #define VALID 2
 #endif
-#define NAMES 6 /* 1..3 are of client 0, 4 of client 1, 5 of client 2; 0 is nobody */
+#define NAMES 6 /* 1..3 are of client 0, 4 of client 1, 5 of client 2; 0: no name */
 #define FIRST(c) (c == 0 -> 1 : c + 3)
 #define LAST(c) (c == 0 -> 3 : c + 3)
 #define OF(n) (n <= 3 -> 0 : n - 3)
 
-/* What is looked at together, and how much of it. */
+/* The bounds of each part. */
 #ifndef PART
 #define PART 1
 #endif
@@ -93,13 +95,13 @@
 #define TOP (3 + HANDOVERS)
 #endif
 
-/* What a client does. */
+/* The states of a client. */
 #define IDLE 0
 #define ASKS 1 /* for a first acquisition */
 #define HOLDS 2
 #define FREES 3 /* its last release */
 #define HANDS 4 /* over, to a caller of its own */
-/* What a name is. */
+/* The states of a name. */
 #define UNUSED 0
 #define INUSE 1
 #define DOUBT 2
@@ -122,37 +124,37 @@ byte state[N], name[N], heir[N], attempts[N];
 byte valid[N];    /* ticks left of the hold, by its holder's clock */
 byte token[N], last[N];
 byte wants[N];    /* the hold count, as the client has it */
-bool reenters[N]; /* an acquisition of a hold it has is under way */
-byte asked[N];    /* ghost: the highest token that anybody had when this one asked */
-bool outside[N];  /* ghost: the hold was ended by force or a flush, against which nothing is promised */
+bool reenters[N]; /* a re-entry is on its way */
+byte asked[N];    /* ghost: the highest token of any hold when this client asked */
+bool outside[N];  /* ghost: force or a flush has ended the hold, so no promise covers it */
 bool unheard[N];  /* a request in its name was not answered */
-bool calm[N];     /* nothing could come behind the release that was sent last */
-byte proof[N];    /* ticks that an answer to its last request would be worth */
+bool calm[N];     /* no earlier request could arrive after the last release */
+byte proof[N];    /* ticks of validity that an answer to its last request would give */
 byte heard[N], heardToken[N], heardReserve[N];
-byte current[N];  /* which of its two requests it waits for, and 0 for none */
+byte current[N];  /* the request for which it waits, 1 or 2; 0: none */
 /* The watchdog: 1 asked, 2 still held, 3 gone. */
 byte renewal[N], renews[N], renewalProof[N];
 bool renewalCounts[N];
-/* A second caller of client 0, who waits. */
+/* A second caller of client 0, which waits. */
 bool waits;
 byte waiterAsked;
-bool before, beforeRenewal, known; /* whether it asked before the last request, renewal, proof was sent */
+bool before, beforeRenewal, known; /* true if it asked before the last request, renewal or proof was sent */
 /* Requests on their way: two for each client. */
 byte kind[2], who[2], to[2], under[2], upTo[2], life[2];
 #define AT(c, i) (i - 1)
 
 byte names[NAMES], doubt[NAMES];
-byte issued, highest; /* ghost: the highest token that anybody had, and that was ever made */
+byte issued, highest; /* ghosts: the highest token of any hold, and the highest token that was issued */
 bool forces, flushes;
 byte i, j, t, c, n, s;
-/* What a step has decided to do at its end. */
+/* The actions at the end of a step. */
 byte sends, sendsName, sendsTo, sendsUnder, sendsUpTo, leaves, begins, beginsToken, beginsLast, beginsLeft;
 byte answer, answerToken, answerReserve;
 bool leavesUnsure, forgets, asksLease;
 
 #define holds(c) (state[c] == HOLDS && valid[c] > 0 && !outside[c])
 
-/* Nobody else is valid. */
+/* No other hold is valid. */
 inline alone(c) {
 	assert(!((c != 0 && holds(0)) || (c != 1 && holds(1)) || (c != 2 && holds(2))))
 }
@@ -160,14 +162,14 @@ inline alone(c) {
 inline begin(c, n, tok, lst, left) {
 	if :: !unheard[c] -> doubt[n] = 0 :: else fi;
 	state[c] = HOLDS; name[c] = n; token[c] = tok; last[c] = lst; valid[c] = left; wants[c] = 1;
-	/* A token is greater than all that were issued when it was asked for. */
+	/* A token is greater than all tokens of holds that began before its request. */
 	assert(tok > asked[c]);
 	if :: tok > issued -> issued = tok :: else fi;
 	if :: !outside[c] -> alone(c) :: else fi;
 	REACHED(1)
 }
 
-/* A release on its way that can find nothing any more, for the name is not used again. */
+/* Removes releases on their way that can find no hold, because the name is not used again. */
 inline sweep(n) {
 	if
 	:: owner != n ->
@@ -178,8 +180,8 @@ inline sweep(n) {
 }
 
 /*
- * The name is not used any more: given back where nothing is on its way in it, else settled. In the code
- * no name is given back, which leaves out some of the ways here.
+ * The name is no longer used. If no request in this name is on its way, the name may be used again. Otherwise it is
+ * settled. The code never uses a name again, so this model also has cases that the code does not have.
  */
 inline leave(n, isUnsure) {
 #ifdef UNKNOWN_IS_NO
@@ -203,7 +205,7 @@ inline forget(c) {
 
 inline clear(s) { kind[s] = 0; who[s] = 0; to[s] = 0; under[s] = 0; upTo[s] = 0; life[s] = 0 }
 
-/* Sends a request: where both places are taken one of those on their way is lost. */
+/* Sends a request. If two requests are already on their way, one of them is lost. */
 inline send(c, k, w, h, tok, wanted) {
 	if
 	:: kind[AT(c, 1)] == NONE -> i = 1
@@ -213,7 +215,7 @@ inline send(c, k, w, h, tok, wanted) {
 	fi;
 	clear(AT(c, i));
 	kind[AT(c, i)] = k; who[AT(c, i)] = w; to[AT(c, i)] = h; under[AT(c, i)] = tok; upTo[AT(c, i)] = wanted;
-	/* A release that frees may come at any time, all others have a time after which they do nothing. */
+	/* A release that frees the lock may arrive at any time. All other requests have a time limit. */
 	if
 	:: k == RELEASE && wanted == 0 -> skip
 	:: else ->
@@ -252,7 +254,7 @@ inline mint(c, atLeast) {
 
 inline give(c, n, tok) {
 	owner = n; count = 1; ttl = 0;
-	/* Nobody gets the lock who does not stand behind the name any more. */
+	/* A client that gets the lock still uses the name, or will settle it. */
 	assert(names[n] == INUSE || names[n] == DOUBT)
 }
 
@@ -297,7 +299,7 @@ inline arrive(c, s) {
 					printf("          server: held by name %d, not for client %d\n", owner, c);
 					answer = HELD; answerToken = 0; answerReserve = 0
 				:: owner == 0 && highest + 1 + HANDOVERS <= TOP ->
-					assert(!under[i]); /* A re-entry takes nothing anew. */
+					assert(!under[i]); /* A re-entry makes no new hold. */
 					mint(c, 0); give(c, n, t); t = 0; asksLease = 1;
 					printf("          server: granted to client %d as name %d, token %d\n", c, n, counter);
 					answer = GRANTED; answerToken = counter; answerReserve = HANDOVERS
@@ -421,7 +423,7 @@ end:	do
 				sends = ACQUIRE; sendsName = name[c]; sendsTo = 0; sendsUnder = 0; sendsUpTo = 1
 			:: else
 			fi
-		:: state[c] == ASKS && heard[c] != GRANTED -> /* No answer, or somebody has it. */
+		:: state[c] == ASKS && heard[c] != GRANTED -> /* No answer, or another owner has the lock. */
 			printf("client %d: sends acquire again (name %d)\n", c, name[c]);
 			if :: heard[c] == HELD -> current[c] = 0 :: else fi;
 			sends = ACQUIRE; sendsName = name[c]; sendsTo = 0; sendsUnder = 0; sendsUpTo = 1
@@ -449,11 +451,11 @@ end:	do
 			printf("client %d: re-enters\n", c);
 			wants[c] = 2; reenters[c] = 1; sends = ACQUIRE; sendsName = name[c]; sendsTo = 0; sendsUnder = last[c]; sendsUpTo = 2
 		:: state[c] == HOLDS && reenters[c] && heard[c] == 0 ->
-			/* Asks again, for as many as it has by now. */
+			/* Asks again, with its present hold count. */
 			printf("client %d: sends the re-entry again\n", c);
 			sends = ACQUIRE; sendsName = name[c]; sendsTo = 0; sendsUnder = last[c]; sendsUpTo = wants[c]
 		:: state[c] == HOLDS && reenters[c] && wants[c] == 2 && heard[c] == 0 ->
-			/* What it had before is released meanwhile, or the re-entry is given up. */
+			/* The first acquisition is released meanwhile, or the re-entry is given up. */
 			wants[c] = 1;
 			if
 			:: skip
@@ -500,7 +502,7 @@ end:	do
 			renewal[c] = 0; renews[c] = 0; renewalProof[c] = 0; renewalCounts[c] = 0;
 			if :: holds(c) -> alone(c) :: else fi
 
-		:: state[c] == HOLDS && valid[c] == 0 -> /* Lost: whatever is there in its name is released. */
+		:: state[c] == HOLDS && valid[c] == 0 -> /* Lost: the client releases a hold that the server may still have in its name. */
 			printf("client %d: has lost the lock\n", c);
 			leaves = name[0]; leavesUnsure = true; state[c] = IDLE; forgets = 1; REACHED(6)
 		:: holds(c) && current[c] == 0 -> /* The last release. */
@@ -510,14 +512,14 @@ end:	do
 			printf("client %d: sends release again (token %d)\n", c, last[c]);
 			sends = RELEASE; sendsName = name[c]; sendsTo = 0; sendsUnder = last[c]; sendsUpTo = 0
 		:: state[c] == FREES && heard[c] != 0 ->
-			/* What was released is not in its name any more. */
+			/* After the release, the server has no hold in its name. */
 			printf("client %d: has released it\n", c);
 #ifdef SURE_AT_REPLY
 			calm[c] = !(unheard[c] && doubt[name[c]] > 0);
 #endif
 			assert(owner != name[c] || !calm[c]);
 			leaves = name[0]; leavesUnsure = !calm[c]; state[c] = IDLE; forgets = 1; REACHED(7)
-		:: state[c] == FREES && heard[c] == 0 -> /* Not confirmed: tried on in the background. */
+		:: state[c] == FREES && heard[c] == 0 -> /* Not confirmed: the release is repeated in the background. */
 			leaves = name[0]; leavesUnsure = true; state[c] = IDLE; forgets = 1
 
 		:: HANDOVERS && c == 0 && !waits && attempts[0] > 0 && (state[0] == HOLDS || state[0] == ASKS) ->
@@ -548,11 +550,11 @@ end:	do
 			printf("client 0: its second caller HOLDS the lock, token %d\n", t - i);
 			begins = n; beginsToken = t - i; beginsLast = t; beginsLeft = j; n = 0; i = 0; t = 0; j = 0; REACHED(8)
 		:: c == 0 && state[0] == HANDS && heard[0] != 0 && !(heard[0] == GRANTED && proof[0] > 0) ->
-			/* Gone, or too late: the second caller goes on by itself, in its own name. */
+			/* Gone, or too late: the second caller asks by itself, in its own name. */
 			if :: heard[0] == GRANTED -> leaves = name[0]; leavesUnsure = !calm[0]; calm[0] = 0; unheard[0] = 1 :: else names[name[0]] = (calm[0] -> RETIRED : DOUBT); calm[0] = 0 fi;
 			name[0] = heir[0]; heir[0] = 0; state[0] = ASKS; token[0] = 0; last[0] = 0; wants[0] = 0; current[0] = 0;
 			heard[0] = 0; heardToken[0] = 0; heardReserve[0] = 0; proof[0] = 0; before = 0; known = 0
-		:: c == 0 && state[0] == HANDS && heard[0] == 0 -> /* No answer: frees the one, asks for the other. */
+		:: c == 0 && state[0] == HANDS && heard[0] == 0 -> /* No answer: settles the old name, and asks in the new name. */
 			leaves = name[0]; leavesUnsure = true; calm[0] = 0;
 			name[0] = heir[0]; heir[0] = 0; state[0] = ASKS; token[0] = 0; last[0] = 0; wants[0] = 0; unheard[0] = 1;
 			known = 0; REACHED(9)
@@ -580,7 +582,7 @@ end:	do
 		arrive(0, s); s = 0 }
 
 
-	/* The other clients, whose requests are never late; they pause, and they crash. */
+	/* The other clients. Their requests are never late, but the clients may pause or crash. */
 	:: atomic { if :: c = 1 :: c = 2 fi;
 		n = c + 3;
 		if
@@ -597,7 +599,7 @@ end:	do
 		:: else
 		fi; c = 0; n = 0 }
 
-	/* In the background: releases all that a name in doubt may have. */
+	/* In the background: releases each hold that a name in doubt may have. */
 	:: atomic { if :: n = 1 :: n = 2 :: n = 3 fi;
 		if
 		:: isOpen(n) ->

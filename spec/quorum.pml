@@ -2,35 +2,34 @@
  * Three masters, three attempts: votes, agreement, validity, renewal, repair, release, amnesia.
  *
  * Stands for    lua/quorum/vote, agree, restore, enrol; lua/lock/renew, release;
- *               src/servers/quorum: quorum-lock, token-agreement, majority, renew, attempts,
- *               delayed-restart; src/servers/pending-releases.
+ *               src/servers/quorum: quorum-lock, token-agreement, majority, renew;
+ *               src/servers/quorum/master: attempts, delayed-restart; src/servers/pending-releases.
  *
- * Abstracted, and why nothing is lost by it:
- *  - Each attempt has a name that no other ever has, so whose attempt it is does not matter: three attempts
- *    are three clients, or one client that tries again.
- *  - A vote, an agreement or a restore is one request for each master. It arrives at any time within its
- *    life, or never; its answer is read at once or lost. That it is read late is the same as that it was
- *    counted late, which every step allows.
- *  - Time is in ticks of one speed: drift and margin are looked at in plain.pml.
- *  - The clock of a master is ahead of every token (a µs counter outruns attempts).
- *  - Attempts are numbered in the order in which they begin: they are alike, so it is enough to look at one
- *    order.
- *  - Hand-over is not in it: at each master it is a release and a vote in one step. Nor are listening,
- *    crowds and pauses: nothing depends on them but time.
- *  - Bounded: one master is emptied, three attempts at the most, one renewal.
+ * Simplifications, and why they hide no error:
+ *  - Each attempt has its own name, so its client does not matter. Three attempts are three clients, or one client that
+ *    tries again.
+ *  - A vote, an agreement or a restore is one request for each master. It arrives at any time within its time limit, or
+ *    never. Its answer is read at once or lost. An answer that is read late is like an answer that is counted late, and
+ *    every step allows this.
+ *  - Time is in ticks, and all clocks have one speed. Drift and margin are in plain.pml.
+ *  - The clock of a master is ahead of every token, because it counts µs and there are fewer attempts.
+ *  - Attempts are numbered in the order in which they begin. They are alike, so one order is enough.
+ *  - The model has no hand-over, because at each master a hand-over is a release and a vote in one step. It has no
+ *    messages, crowds and pauses, because only the time of a request depends on them.
+ *  - Bounded: one master is emptied, three attempts at most, one renewal.
  *
  * Guards that can be left out, one -D for each:
  *   NO_REST        a master that forgot votes at once
  *   NO_MAJORITY    one vote is enough
- *   NO_AGREE       the token is the highest of the votes, and nobody is told
- *   NO_GIVE_BACK   an attempt that came to nothing is not given back
- *   RELEASE_ONCE   what is given back is not given back again where a request may come behind it
+ *   NO_AGREE       the token is the highest token of the votes, but the other masters do not learn it
+ *   NO_GIVE_BACK   a failed attempt does not give back its votes
+ *   RELEASE_ONCE   a vote is given back only once, even if an earlier request may arrive after that
  *   NO_CLOCK_FLOOR a counter that is missing counts as 0
  *   FROM_REPLY     validity counts from the agreement
  *   RENEW_BY_ONE   a renewal counts when one master has the lock
- *   LATE_RESTORE   a restore may run at any time, also after the release was confirmed
- * And what the design does not protect from, with an honest name:
- *   DELETED_KEY    one key is deleted on one master, which does not know that it forgot
+ *   LATE_RESTORE   a restore may run at any time, even after the release was confirmed
+ * An error that the design does not prevent:
+ *   DELETED_KEY    one key is deleted on one master, and this master does not notice it
  */
 #include "common.h"
 
@@ -43,9 +42,9 @@
 #else
 #define MAJORITY 2
 #endif
-/* Part 1: two attempts, a renewal and its repairs. Part 2: three attempts, two at a
- * time, whose answers are not lost. Part 3: two attempts, and a master
- * that forgets: masters are alike, so let it be master 0. Part 4: parts 1 and 3 in one. */
+/* Part 1: two attempts, a renewal and its repairs. Part 2: three attempts, two at a time, whose answers are not lost.
+ * Part 3: two attempts, and a master that forgets. Masters are alike, so this is always master 0. Part 4: parts 1 and 3
+ * in one. */
 #ifndef PART
 #define PART 1
 #endif
@@ -55,7 +54,7 @@
 #define IDLE 0
 #define VOTES 1
 #define HOLDS 2
-#define OVER 3  /* released, given up or lost: what it has is given back */
+#define OVER 3  /* released, given up or lost: its votes are given back */
 #define ENDED 4 /* nothing is left of it */
 
 /* Masters. An owner is an attempt + 1. */
@@ -123,7 +122,7 @@ active proctype world() {
 			sent[AT(a, m)] = 0;
 			if
 			:: rests[m] == 0 && (owner[m] == 0 || owner[m] == a + 1) ->
-				/* Nobody gets a vote who does not want it any more, and whom nobody gives it back for. */
+				/* An attempt gets a vote only if it still wants the vote, or if the vote will be given back. */
 				assert(state[a] == VOTES || state[a] == HOLDS || debt[AT(a, m)]);
 				if
 				:: owner[m] == 0 ->
@@ -141,7 +140,7 @@ active proctype world() {
 				fi
 			:: else -> printf("          master %d: refuses attempt %d\n", m, a)
 			fi
-		/* An agreement: those behind are told the token, where the attempt is the owner. */
+		/* An agreement: masters with a lower token learn the token, if the attempt is their owner. */
 		:: state[a] == VOTES && granted[AT(a, m)] && three(granted, a) >= MAJORITY && !confirmed[AT(a, m)] ->
 			most(a);
 			if

@@ -4,34 +4,36 @@
  * Stands for    src/waiting/wait-queue; src/local: racing-waiter, local-lock, release-request, hold-set;
  *               src/locks/read-write: read-write-waiter, read-write-verbs; and what read-write-server.h stands for.
  *
- * Abstracted, and why nothing is lost by it:
- *  - There is no time, no message is lost, nobody crashes, and nobody asks again unless it is woken: that is in
- *    read-write-turns. A writer that its own client keeps out asks once and not once a second.
+ * Simplifications, and why they hide no error:
+ *  - No time passes, no message is lost, no client crashes, and no caller asks again unless it is woken. Time, losses
+ *    and crashes are in read-write-turns. A writer that its own client keeps out asks once and not once a second.
  *  - A request is run at once. The answer of a refusal is read later, and messages may come before it.
- *  - Every caller comes again and again, for ever, or ends. In part 1 two waiters give up. So a waiter that nobody wakes is found:
- *    when the others have ended nothing can happen any more.
+ *  - Every caller comes again and again, or ends. In part 1 two waiters give up. So the checker finds a waiter that is
+ *    never woken: when the other callers have ended, nothing can happen any more.
  *
- * In part 1 client 0 has two callers that read, one of them by lock() or tryLock(), and one that writes. In part 2 the callers of
- * client 0 want the upgradable lock, to write, and to read. The caller of client 1 reads or writes, and in part 2 it
- * writes or has the upgradable lock.
+ * In part 1 client 0 has two callers that read, one of them by lock() or tryLock(), and one that writes. In part 2 the
+ * callers of client 0 want the upgradable lock, to write, and to read. The caller of client 1 reads or writes, and in
+ * part 2 it writes or has the upgradable lock.
  *
  * The bound: one caller at a time is watched, from its call to lock(). `passed` counts as in read-write-turns. It does
- * not count while a message or an answer for its client is on its way, or the first in its queue is about to ask. It must never exceed
- *     to read: 1; behind a reader and a writer of its own client: 4, for these two wait for one write each, one is a write
- *     itself, and then there may be one more;
+ * not count while a message or an answer for the client is on its way, or while the first waiter in the queue of the
+ * client is about to ask. `passed` must never exceed
+ *     to read: 1; behind a reader and a writer of its own client: 4, because these two wait for one write each, one of
+ *     them writes itself, and one more write may follow;
  *     to write: 2, or 3 in part 2 (the caller of client 1 writes once before it, or has the upgradable lock and waiting
  *     readers are let in, and one more for a reader of its own client that is called before it);
  *     for the upgradable lock: 3.
- * A caller of tryLock() is never let in while a writer that waits is the first in the queue of its client.
+ * tryLock() never acquires the lock while a waiting writer is the first in the queue of its client.
  *
  * Guards that can be left out, one -D for each:
  *   TRY_OVERTAKES    tryLock() to read asks although a writer of its client waits (read-write-waiter: start)
  *   WRITER_UNKNOWN   a writer that readers of its own client keep out does not ask (read-write-waiter: keptOutMs)
- *   PLACE_GIVEN_UP   a reader that is let in gives up the place of its client, though others wait (isLastOfKind)
- *   SLEEPER_FORGOTTEN  a release does not wake those who wait in its own client (local-lock: checkAgain)
- *   NEXT_NOT_LED     when the first one leaves, the next one does not ask (local-lock: advance)
+ *   PLACE_GIVEN_UP   a reader that is let in gives up the place of its client, although other readers wait
+ *                    (isLastOfKind)
+ *   SLEEPER_FORGOTTEN  a release does not wake the waiters of its own client (local-lock: checkAgain)
+ *   NEXT_NOT_LED     when the first waiter leaves, the next waiter does not ask (local-lock: advance)
  *   PLACE_KEPT       a client whose writer has given up keeps its place (read-write-verbs: isLast)
- *   SHARED_LINE      calls for the upgradable lock are in the queue of the others (wait-queue: aside)
+ *   SHARED_LINE      calls for the upgradable lock are in the queue of the other calls (wait-queue: aside)
  */
 #include "common.h"
 
@@ -78,7 +80,7 @@ bool waitsHere[OWNERS];  /* sleeps until its client releases, or until it is the
 bool isTry;              /* caller 2 tries once */
 bool toReaders[CLIENTS], toWriter[CLIENTS], toUpgradable[CLIENTS]; /* messages */
 byte watched, passed, gaveUp;
-bool isBehind;           /* the watched one reads, and was called behind a writer of its client */
+bool isBehind;           /* the watched caller reads, and was called behind a writer of its client */
 
 byte n, q, script, phaseBefore, firstBefore;
 #define NONE 0
@@ -108,12 +110,12 @@ inline tellReaders() { toReaders[0] = inReaders[0]; toReaders[1] = inReaders[1] 
 	(turn[1] > 0 && turn[1] < turn[c] && wants[1] != TO_READ) || (turn[2] > 0 && turn[2] < turn[c] && wants[2] != TO_READ))
 #define firstWants(w) ((turn[0] == 1 && wants[0] == w) || (turn[1] == 1 && wants[1] == w) || (turn[2] == 1 && wants[2] == w))
 #define asideWaits ((isWaiting(0) && isAside(0)) || (isWaiting(1) && isAside(1)) || (isWaiting(2) && isAside(2)))
-/* Whether client 0 has it, so that its caller has to wait. */
+/* True if a caller of client 0 has the lock, so that another caller of client 0 has to wait. */
 #define holdsHere(c, d) (c != d && state[d] == HOLDS)
 #define writesHere(c, d) (holdsHere(c, d) && wants[d] == TO_HAVE_WRITE)
 #define isKeptOutByWriter(c) (c < 3 && (writesHere(c, 0) || writesHere(c, 1) || writesHere(c, 2)))
 #define isKeptOutByReader(c) (c < 3 && wants[c] == TO_HAVE_WRITE && (holdsHere(c, 0) || holdsHere(c, 1) || holdsHere(c, 2)))
-/* A writer that readers of its client keep out asks once, to be known. */
+/* A writer that readers of its client keep out asks once, so that the server knows the writer. */
 #ifdef WRITER_UNKNOWN
 #define mayAsk(c) (!isKeptOutByWriter(c) && !isKeptOutByReader(c))
 #else
@@ -129,7 +131,7 @@ inline leaveQueue(c) {
 	fi;
 	seen[c] = 0; rung[c] = 0; waitsHere[c] = 0;
 #ifndef NEXT_NOT_LED
-	/* The first in the queue looks after itself. */
+	/* The first in the queue asks by itself. */
 	for (q : 0 .. 2) {
 		if
 		:: state[q] == QUEUED && isFirst(q) -> state[q] = ASKS
@@ -164,14 +166,14 @@ inline callerStep() {
 	:: state[c] == IDLE && (c == 1 || c == 3) -> wants[c] = TO_HAVE_WRITE; begins(c)
 	:: state[c] == IDLE && PART == 2 && (c == 0 || c == 3) -> wants[c] = TO_HAVE_UPGRADABLE; begins(c)
 	:: state[c] == IDLE -> state[c] = OVER; printf("caller %d: ends\n", c)
-	/* It tries once, unless a writer of its client waits, or would have to. */
+	/* It tries once, unless a writer of its client waits, or would have to wait. */
 #ifdef TRY_OVERTAKES
 	:: PART == 1 && state[c] == IDLE && c == 2 && !isKeptOutByWriter(c) ->
 #else
 	:: PART == 1 && state[c] == IDLE && c == 2 && !isKeptOutByWriter(c) && !(turn[1] == 1 && (seen[1] || state[0] == HOLDS)) ->
 #endif
 		wants[c] = TO_READ; isTry = 1; script = ACQUIRE_READ
-	/* It is woken and finds its own client in the way: it sleeps on, until that releases. */
+	/* It is woken, but a holder of its own client is in the way. It sleeps until this holder releases. */
 	:: state[c] == ASKS && !mayAsk(c) -> state[c] = SLEEPS; waitsHere[c] = 1; REACHED(1)
 	:: state[c] == ASKS && mayAsk(c) -> script = (wants[c] == TO_HAVE_WRITE -> ACQUIRE_WRITE : ACQUIRE_READ)
 	:: state[c] == TOLD -> state[c] = (rung[c] -> ASKS : SLEEPS); waitsHere[c] = (!rung[c] && !isFirst(c)); rung[c] = 0; seen[c] = 1
@@ -202,7 +204,7 @@ inline begins(c) {
 #define lastToRead(c) (c == 3 || !((0 != c && isReaderAtFront(0) && state[0] != TOLD) || (1 != c && isReaderAtFront(1) && state[1] != TOLD) || (2 != c && isReaderAtFront(2) && state[2] != TOLD)))
 
 inline passes() { assert(passed < (wants[watched - 1] == TO_READ -> (isBehind -> MOST_BEHIND : MOST_TO_READ) : (wants[watched - 1] == TO_HAVE_WRITE -> MOST_TO_WRITE : MOST_UPGRADABLE))); passed++; REACHED(3) }
-/* Nothing counts while a message or an answer for the client is on its way, or its first one is about to ask. */
+/* Nothing counts while a message or an answer for the client is on its way, or while its first waiter will ask. */
 #define isBusy(d) (state[d] == ASKS || state[d] == TOLD)
 #define isClientBusy (toReaders[0] || toWriter[0] || toUpgradable[0] || (turn[0] == 1 && isBusy(0)) || (turn[1] == 1 && isBusy(1)) || (turn[2] == 1 && isBusy(2)))
 #define isOtherBusy (toReaders[1] || toWriter[1] || toUpgradable[1])
@@ -288,7 +290,7 @@ active [OWNERS] proctype caller() {
 			fi;
 			state[c] = IDLE; wants[c] = 0; upgradable[c] = 0; answer = 0; phaseBefore = 0;
 #ifndef SLEEPER_FORGOTTEN
-			/* Those who wait in the same client look again. */
+			/* The waiters of the same client look again. */
 			d_step {
 				if
 				:: c < 3 -> for (q : 0 .. 2) { if :: isWaiting(q) && isFirst(q) -> rings(q) :: else fi } q = 0

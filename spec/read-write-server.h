@@ -5,7 +5,7 @@
  *               -turns; lua/admin/take-read-write; src/servers/records/read-write: read-write, -holds, -turns.
  *
  * A model that includes it defines OWNERS, CLIENTS, LEASE, ALIVE, PHASE and TOP, and the messages: tell(m) is for the
- * waiter at the place m, tellReaders() for all who wait to read. The clock of the server is `highest`: a token that is
+ * waiter at the place m, tellReaders() for all waiting readers. The clock of the server is `highest`: a token that is
  * made from the time is above every token before it.
  */
 #define READS 1
@@ -27,8 +27,8 @@
 /* The lock: a hash with a mode, the readers and the writer, and one expiry for all. */
 byte mode, writer, writes, lockTtl;
 byte reads[OWNERS];
-byte readTtl[OWNERS];      /* of each reader a key of its own: its lease */
-bool upgradable[OWNERS];   /* the name of the reader says so */
+byte readTtl[OWNERS];      /* each reader has its own key, whose expiry is the lease */
+bool upgradable[OWNERS];   /* the name of the reader shows it */
 byte counter, highest;
 /* The queues. */
 byte place[PLACES], alive[PLACES];
@@ -37,13 +37,13 @@ byte readerAlive[CLIENTS];
 byte phase;
 
 byte answer, answerToken;
-bool isNew;                /* the answer made a hold */
+bool isNew;                /* the script made a new hold */
 byte h, l, f, j, u, longest;
 bool waited, isShut, isUpgrade, isTold, anyReader;
 
 /*
- * Guards of the two scripts that acquire, as conditions. f is the first place of the queue + 1, l how many have the
- * lock, u whether a living owner has the upgradable lock.
+ * The conditions of the two scripts that acquire, with and without each guard. f is the first place of the queue + 1, l
+ * is the number of holders, and u is 1 if a living owner has the upgradable lock.
  */
 #ifdef READS_BESIDE_WRITE
 #define isWrittenByOthers(o) 0
@@ -103,7 +103,7 @@ inline prolong() {
 #endif
 }
 
-/* Takes out readers whose lease is over. l = how many have the lock then. */
+/* Removes readers whose lease is over. Then l is the number of holders. */
 inline dropDead() {
 	l = 0; longest = 0;
 	for (j : 0 .. OWNERS - 1) {
@@ -127,7 +127,7 @@ inline dropDead() {
 	longest = 0
 }
 
-/* waited = whether there was such a place. */
+/* waited: true if there was such a place. */
 inline removePlace(m) {
 	if
 	:: place[m] > 0 ->
@@ -137,7 +137,7 @@ inline removePlace(m) {
 	fi
 }
 
-/* f = the first place + 1, 0 if the queue is empty. A place whose waiter has died is taken out. */
+/* f = the first place + 1, 0 if the queue is empty. Removes a place whose waiter has died. */
 inline findFirst() {
 	do
 	:: true ->
@@ -157,14 +157,14 @@ inline findFirst() {
 	waited = 0
 }
 
-/* anyReader = whether anybody is in the queue of readers, dead or alive. */
+/* anyReader: true if a reader is in the queue of readers, dead or alive. */
 inline findReaders() {
 	anyReader = 0;
 	for (j : 0 .. CLIENTS - 1) { if :: inReaders[j] -> anyReader = 1 :: else fi }
 	j = 0
 }
 
-/* The same, alive. The dead are dropped if they are the first, and they may have come after a living one. */
+/* The same for living readers. Dead readers behind a living reader stay, because only the front is checked. */
 inline findLivingReaders() {
 	anyReader = 0;
 	for (j : 0 .. CLIENTS - 1) { if :: inReaders[j] && readerAlive[j] > 0 -> anyReader = 1 :: else fi }
@@ -218,7 +218,7 @@ inline findUpgradable() {
 	j = 0
 }
 
-/* How many have the lock is in l, of whom nobody writes. */
+/* left: the number of holders, of which none writes. */
 inline tellNext(left, areReadersFirst) {
 	findFirst();
 	findLivingReaders();
@@ -250,7 +250,7 @@ inline mint() {
 
 /*
  * acquire-read by the owner o of the client k. It has a place in the queue if it waits. isLast: no other reader of its
- * client is to ask.
+ * client will ask.
  */
 inline acquireRead(o, k, waits, isLast, wanted) {
 	isNew = 0; answerToken = 0;
@@ -303,7 +303,7 @@ inline acquireRead(o, k, waits, isLast, wanted) {
 	isShut = 0; u = 0; f = 0; h = 0; waited = 0
 }
 
-/* The count that is wanted is set. It is not added to. */
+/* Sets the wanted count, and does not add to the count. */
 inline raise(holds, wanted) {
 #ifdef BLIND_COUNTS
 	if :: holds < 3 -> holds = holds + 1 :: else fi
@@ -374,7 +374,7 @@ inline lower(holds, wanted) {
 #endif
 }
 
-/* The release of the write lock. isLast: nobody of its client waits to write. */
+/* The release of the write lock. isLast: no caller of its client waits to write. */
 inline releaseWrite(o, k, isLast, tok, wanted) {
 	if :: isLast -> leaveWriters(TO_WRITE(k)) :: else fi;
 	if
@@ -404,7 +404,7 @@ inline releaseWrite(o, k, isLast, tok, wanted) {
 	l = 0; waited = 0
 }
 
-/* Those who waited behind the waiter that has left are told, if they are next. */
+/* Tells the waiters behind the waiter that has left, if they are next. */
 inline leaves(isLast) {
 #ifndef LEAVES_IN_SILENCE
 	if

@@ -4,42 +4,44 @@
  * Stands for    what read-write-server.h stands for; src/locks/read-write: read-write-verbs, read-write-waiter;
  *               src/local: racing-waiter, release-request; src/servers/waiting-time.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Each client has one caller. The queue inside a client is in read-write-client.
  *  - A request is run at once. Its answer is read later, and messages may come before it. Lost answers and late requests
  *    are in read-write: a waiter that has no answer asks again.
- *  - Every client comes again and again, for ever, or ends. Two waiters give up. So a waiter that nobody wakes is found: when the others have
- *    ended nothing can happen any more.
- *  - Parts 1 and 2 have no time, no lost messages and no crash. Nobody asks again unless it is told to: each waiter must
- *    be woken by a message.
- *  - Parts 3 and 4 have time. A waiter asks again after POLL ticks at the latest. The messages of one release may be lost. One client
- *    may crash, as a holder or as a waiter. Clients that live renew in time, so a lease ends only after a crash.
+ *  - Every client comes again and again, or ends. Two waiters give up. So the checker finds a waiter that is never
+ *    woken: when the other clients have ended, nothing can happen any more.
+ *  - Parts 1 and 2 have no time, no lost messages and no crash. No client asks again without a message, so a message
+ *    must wake each waiter.
+ *  - Parts 3 and 4 have time. A waiter asks again after POLL ticks at the latest. The messages of one release may be
+ *    lost. One client may crash, as a holder or as a waiter. Live clients renew in time, so a lease ends only after a
+ *    crash.
  *
  * The bound: one waiter at a time is watched, from the moment when it has its place. `passed` counts each write of
  * others, each upgradable hold of others, each time that waiting readers are let in together (a phase), and each reader
- * that is let in outside of a phase while the watched one is the first in the queue. A reader that waits counts the writes
- * alone. It must never exceed
+ * that is let in outside of a phase while the watched waiter is the first in the queue. For a waiting reader, only
+ * writes count. `passed` must never exceed
  *     to read: 1;    to upgrade: 0;    to write: 2 for each other writer and 3 for each client that upgrades;
  *     for the upgradable lock: the same, without itself.
- * A writer that crashes lets nobody in: its lease ends, and whoever asks first is next. So a crash adds 1.
- * With time, `idle` counts the ticks in which the watched one waits though nobody holds the lock. It must never exceed
- * MOST_IDLE: the time for which a dead waiter counts, one POLL of the waiter behind it, and one for a lost message.
+ * A writer that crashes does not let the waiting readers in: its lease ends, and the first client that asks is next. So
+ * a crash adds 1. With time, `idle` counts the ticks in which the watched waiter waits although no client holds the
+ * lock. `idle` must never exceed MOST_IDLE: the time for which a dead waiter counts, one POLL of the waiter behind it,
+ * and one POLL for a lost message.
  *
  * Guards that can be left out, one -D for each:
- *   NO_GATE              a reader is let in although a writer waits (read-write-lock: isShut)
- *   NO_PHASE             the readers who waited are not let in before the next writer (tellNext)
- *   PHASE_FOR_KNOWN_WRITERS  they are only if a writer waits already (tellNext)
- *   PHASE_GOES_ON        a phase does not end with the last reader who waited (waitsNoMore)
- *   OUT_OF_TURN          a writer does not wait for those who have waited for longer (acquire-write)
- *   UPGRADABLE_BARGES    the upgradable lock is had by the rules of readers, and not in the order of writers (isShut)
+ *   NO_GATE              a reader is let in although a writer waits (read-write-turns: isShut)
+ *   NO_PHASE             waiting readers are not let in before the next writer (tellNext)
+ *   PHASE_FOR_KNOWN_WRITERS  waiting readers are let in first only if a writer already waits (tellNext)
+ *   PHASE_GOES_ON        a phase does not end with the last waiting reader (waitsNoMore)
+ *   OUT_OF_TURN          a writer does not wait for waiters that have waited longer (acquire-write)
+ *   UPGRADABLE_BARGES    the upgradable lock follows the rules of readers, not the order of writers (isShut)
  *   UPGRADE_BEFORE_PHASE an upgrade does not wait for readers that are being let in (acquire-write)
- *   UPGRADE_IN_TURN      an upgrade queues behind the writers, who wait for it (acquire-write: GOES_ON)
- *   LEAVES_IN_SILENCE    a waiter that gives up tells nobody (release)
- *   LAST_BUT_ONE_IN_SILENCE  nobody tells an upgrade that it is alone (release)
+ *   UPGRADE_IN_TURN      an upgrade queues behind writers that wait for the upgrade (acquire-write: GOES_ON)
+ *   LEAVES_IN_SILENCE    the release of a waiter that gives up wakes no waiter (release)
+ *   LAST_BUT_ONE_IN_SILENCE  no message tells an upgrade that its owner is the only holder (release)
  *   EARLY_FORGOTTEN      a message that comes before the answer is forgotten (read-write-verbs: #early)
  *   DEAD_PLACES_COUNT    a place counts although its waiter has died (firstOf)
  *   DEAD_READERS_COUNT   a reader counts although its lease is over (dropDead)
- *   NO_POLL              a waiter asks again only if it is told to (ASK_AGAIN_MS)
+ *   NO_POLL              a waiter asks again only after a message (ASK_AGAIN_MS)
  */
 #include "common.h"
 
@@ -62,12 +64,12 @@
 #endif
 #define TOP 0
 
-/* What a client wants. */
+/* The lock that a client wants. */
 #define TO_READ 1
 #define TO_HAVE_UPGRADABLE 2
 #define TO_HAVE_WRITE 3
 #define TO_HAVE_UPGRADE 4
-/* What it does. */
+/* The states of a client. */
 #define IDLE 0
 #define ASKS 1
 #define TOLD 2   /* refused: the answer is on its way */
@@ -79,7 +81,7 @@ byte state[CLIENTS], wants[CLIENTS];
 bool message[CLIENTS], rung[CLIENTS], wrote[CLIENTS];
 byte poll[CLIENTS];
 byte watched, passed, idle;
-bool watches; /* the next one that waits is watched */
+bool watches; /* the next waiter is watched */
 bool crashed, dead[CLIENTS];
 byte gaveUp;
 
@@ -103,7 +105,7 @@ inline sendTo(c) {
 }
 
 byte n;
-bool loses, lostSome; /* what is published next is lost, which happens once */
+bool loses, lostSome; /* the next messages are lost, which happens once */
 inline tell(m) {
 	n = (m < CLIENTS -> m : (m < 2 * CLIENTS -> m - CLIENTS : m - 2 * CLIENTS));
 	sendTo(n); n = 0
@@ -130,7 +132,7 @@ byte script, phaseBefore, firstBefore;
 #define RELEASE_WRITE 4
 
 #define isLive(c) (!dead[c])
-/* Time passes when nobody has anything to do at once. */
+/* Time passes only if no client has work that it does at once. */
 #define mayTick (WITH_TIME && !mustAct(0) && !mustAct(1) && !mustAct(2))
 #define isBusy(c) (message[c] || state[c] == ASKS || state[c] == TOLD || state[c] == LEAVES)
 #ifdef NO_POLL
@@ -151,7 +153,7 @@ inline clientStep() {
 	:: isLive(c) && state[c] == IDLE -> state[c] = OVER; printf("client %d: ends\n", c)
 	:: isLive(c) && state[c] == ASKS && wants[c] <= TO_HAVE_UPGRADABLE -> script = ACQUIRE_READ
 	:: isLive(c) && state[c] == ASKS && wants[c] > TO_HAVE_UPGRADABLE -> script = ACQUIRE_WRITE
-	/* The answer says since when it waits, so which messages are for it. */
+	/* The answer tells the client since when it waits, and so which messages are for this client. */
 	:: state[c] == TOLD && !dead[c] -> state[c] = (rung[c] -> ASKS : SLEEPS); rung[c] = 0; poll[c] = (WITH_TIME -> POLL : 0)
 	:: message[c] ->
 		message[c] = 0; REACHED(1)

@@ -1,5 +1,5 @@
 /**
- * What is checked of the models of the read-write lock.
+ * The checks of the models of the read-write lock.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

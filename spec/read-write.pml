@@ -8,9 +8,9 @@
  * Each option of the loop is one step that nothing can divide. Any step may follow any other, so a process may pause
  * between any two of its steps for any time, and may crash.
  *
- * Abstracted, and why nothing is lost by it:
- *  - A caller that is refused has no place in a queue: it asks again whenever it likes. The queue only refuses more, and
- *    is in read-write-turns.
+ * Simplifications, and why they hide no error:
+ *  - A refused caller has no place in a queue, and asks again at any time. The queue would only refuse more requests.
+ *    The queue is in read-write-turns.
  *  - Time is in ticks: a lease lasts LEASE ticks at the server and for its holder, who counts from before the request
  *    was sent. Drift and margin are in `plain`.
  *  - Client 0 has two requests on their way, each for any time within LIFE (notAfterUs). Releases and renewals have no
@@ -18,7 +18,7 @@
  *    may be lost.
  *  - A name is used again only if no request in that name is on its way, so this is the same as a new name.
  *  - Bounded: TOP tokens, and one attempt of client 0. In part 2 an operator takes one hold by force. In part 3 the counter
- *    is evicted once, while nobody asks to write: a first request that runs again after that has another token.
+ *    is evicted once, while no client asks to write: a first request that runs again after that has another token.
  *
  * Part 1 has a client that reads or writes, and reads while it writes, beside a reader and a writer. Part 2 has a client
  * that upgrades, a reader with the upgradable lock or without, a writer, and the operator. Part 3 has a client that
@@ -29,19 +29,19 @@
  *   WRITES_BESIDE_READS  a writer is let in beside readers (acquire-write)
  *   UPGRADE_BESIDE_READS an upgrade does not wait for the other readers (acquire-write)
  *   TWO_UPGRADABLE       a second upgradable hold beside the first (acquire-read)
- *   DEAD_READER_HELD     a reader whose lease is over has its field still, and counts as held (acquire-read)
- *   NO_PROLONG           the expiry of the lock stays that of the first reader (read-write-lock: prolong)
+ *   DEAD_READER_HELD     a reader whose lease is over still has its field, and counts as a holder (acquire-read)
+ *   NO_PROLONG           the expiry of the lock stays the expiry of the first reader (read-write-leases: prolong)
  *   RENEW_REVIVES        a late renewal takes a lock that was released (renew)
- *   DOWNGRADE_FREES      the release of the write lock deletes the lock, though its owner reads on (release)
+ *   DOWNGRADE_FREES      the release of the write lock deletes the lock, although its owner still reads (release)
  *   UPGRADE_OF_WHAT_IS_GONE  an upgrade does not need the upgradable lock (acquire-write)
  *   TOKEN_BEHIND_WRITE   the upgradable hold keeps the token that it had before its owner wrote (holds)
- *   NO_CLOCK_FLOOR       tokens begin anew where the counter is lost (parts/token)
+ *   NO_CLOCK_FLOOR       tokens begin again at 1 if the counter is lost (parts/token)
  *   READ_SETS_COUNTER    a writer that reads sets a lost counter above its own token (acquire-read)
  *   NO_NOT_AFTER         a request may run at any time (parts/late)
  *   SETTLE_EARLY         a caller that has left is settled by its first release (pending-releases)
- *   FROM_REPLY           a lease counts from its answer (ask)
- *   BLIND_COUNTS         counts are added to and taken from (acquire-read, acquire-write, release)
- *   NO_TOKEN_CHECK       the operator takes the hold of the name, not the one that was seen (take-read-write)
+ *   FROM_REPLY           a lease counts from its answer (request)
+ *   BLIND_COUNTS         scripts add to a count or subtract from it (acquire-read, acquire-write, release)
+ *   NO_TOKEN_CHECK       the operator takes any hold of the name, not only the hold that it saw (take-read-write)
  */
 #include "common.h"
 
@@ -61,11 +61,11 @@ inline tell(m) { skip }
 inline tellReaders() { skip }
 #include "read-write-server.h"
 
-/* What an owner does, to read and to write. */
+/* The states of an owner, for reading and for writing. */
 #define OUT 0
 #define ASKS 1
 #define HOLDS 2
-#define LEAVES 3 /* releases in the background, until nothing of it can be on its way */
+#define LEAVES 3 /* releases in the background, until none of its requests can be on its way */
 byte reading[OWNERS], writing[OWNERS];
 byte readValid[OWNERS], writeValid[OWNERS];
 byte readToken[OWNERS], writeToken[OWNERS];
@@ -73,7 +73,7 @@ byte readAsked[OWNERS], writeAsked[OWNERS]; /* ghost: the last token of a writer
 byte readWants, writeWants;                 /* the hold counts, as client 0 has them */
 byte wrote[OWNERS];                         /* ghost: the token of its own last write */
 byte since[OWNERS];                         /* ghost: the last token of a writer when it took the upgradable lock */
-bool outside[OWNERS];                       /* ghost: taken by force, against which nothing is promised */
+bool outside[OWNERS];                       /* ghost: taken by force, so no promise covers it */
 byte tries, issued;
 /* Two requests of client 0 on their way, or their answers. */
 #define NONE 0
@@ -86,7 +86,7 @@ byte kind[2], wanted[2], life[2], worth[2], said[2], saidToken[2], under[2];
 bool evicted, tookOne;
 byte seenOwner, seenToken; /* what the operator has seen: a writer + 1, and its token */
 byte c, q, s;
-/* What a step has decided to do at its end: a request to send, a script to run, a hold that begins. */
+/* The actions at the end of a step: a request to send, a script to run, a hold that begins. */
 byte sends, sendsWanted, script, owner, count, token, from, begins, beginsToken, beginsLeft;
 
 #define validRead(o) (reading[o] == HOLDS && readValid[o] > 0 && !outside[o])
@@ -94,7 +94,7 @@ byte sends, sendsWanted, script, owner, count, token, from, begins, beginsToken,
 #define keepsOutReader(o, p) ((o) != (p) && validWrite(o))
 #define keepsOutWriter(o, p) ((o) != (p) && (validWrite(o) || validRead(o)))
 
-/* No writer beside another, and no reader beside a writer but its own. */
+/* No writer beside another writer, and no reader beside a writer of another owner. */
 inline alone() {
 	assert(!(validWrite(0) && (validWrite(1) || validWrite(2) || validRead(1) || validRead(2))));
 	assert(!(validWrite(1) && (validWrite(2) || validRead(0) || validRead(2))));
@@ -127,7 +127,7 @@ inline clear(s) { kind[s] = NONE; wanted[s] = 0; life[s] = 0; worth[s] = 0; said
 inline swap(x, y) { s = x; x = y; y = s }
 
 #define onWay(k) (kind[0] == k || kind[1] == k)
-/* Whether a request that asks may run after a release that is sent now. */
+/* True if a request to acquire may run after a release that is sent now. */
 #ifdef SETTLE_EARLY
 #define comesBehind(k) 0
 #elif defined(NO_NOT_AFTER)
@@ -178,7 +178,7 @@ inline client0() {
 		if :: PART == 2 && writing[0] == ASKS -> writing[0] = LEAVES :: else fi
 	:: writing[0] == HOLDS && (writeWants < 2 || writeValid[0] == 0) ->
 		writing[0] = LEAVES; writeValid[0] = 0; printf("owner 0: writes no more\n")
-	/* Its release is repeated until nothing can come behind it. One that is sent may arrive at any time. */
+	/* Its release is repeated until no earlier request can arrive after it. A sent release may arrive at any time. */
 	:: PART != 2 && reading[0] == LEAVES && !onWay(RELEASE_READ) -> sends = RELEASE_READ; sendsWanted = 0
 	:: writing[0] == LEAVES && !onWay(RELEASE_WRITE) -> sends = RELEASE_WRITE; sendsWanted = 0
 	:: reading[0] == LEAVES && (PART != 2 || writing[0] == OUT) -> script = RELEASE_READ; owner = 0
@@ -225,7 +225,7 @@ inline others() {
 	count = (script <= ACQUIRE_WRITE -> 1 : 0)
 }
 
-/* Of a name that is over: answers, and requests that find nothing any more. */
+/* Removes answers, and requests that can find no hold, because their name is no longer used. */
 inline forgets(acquire, release, renew) {
 	for (s : 0 .. 1) {
 		if
@@ -239,7 +239,7 @@ inline forgets(acquire, release, renew) {
 	s = 0
 }
 
-/* What the answer of a script is to those whose requests arrive at once, and to a release that client 0 repeats. */
+/* Handles an answer for the owners whose requests arrive at once, and for a release that client 0 repeats. */
 inline heard(o) {
 	if
 	:: script == RELEASE_READ ->
@@ -313,7 +313,7 @@ active proctype world() {
 			q = 0 }
 		fi;
 
-		/* A request is sent: where both places are taken one of those on their way is lost. */
+		/* Sends a request. If two requests are already on their way, one of them is lost. */
 		if
 		:: sends != NONE ->
 			if
@@ -341,12 +341,12 @@ active proctype world() {
 		:: else -> script = NONE
 		fi
 		};
-		/* A hold is made only for a caller who is there, or who goes on to release it. */
+		/* A script makes a hold only for a caller that wants the hold, or that will release it. */
 		assert(!(isNew && (script == ACQUIRE_READ || script == RENEW_READ) && reading[owner] == OUT));
 		assert(!(isNew && script == ACQUIRE_WRITE && writing[owner] == OUT));
 		if
 		:: script == NONE
-		/* Of client 0 the answer is on its way, or lost. One that it would not act on counts as lost. */
+		/* An answer to client 0 is on its way, or is lost. An answer that client 0 would ignore counts as lost. */
 		:: script != NONE && (from == 1 || from == 2) ->
 			if
 			:: (answer == GRANTED && worth[from - 1] > 0) || (answer == GONE && script == ACQUIRE_WRITE) ->
@@ -373,7 +373,7 @@ active proctype world() {
 		:: begins == READS ->
 			reading[owner] = HOLDS; readValid[owner] = beginsLeft; readToken[owner] = beginsToken;
 			printf("owner %d: READS, token %d\n", owner, beginsToken); REACHED(1)
-			/* Its token is not below that of a writer before it, and not below its own. */
+			/* Its token is not below the token of an earlier writer, and not below the token of its own last write. */
 			assert(beginsToken >= readAsked[owner]);
 			assert(beginsToken >= wrote[owner]);
 			if :: upgrades(owner) -> since[owner] = issued; REACHED(2) :: else fi;
@@ -381,10 +381,10 @@ active proctype world() {
 		:: begins == WRITES ->
 			writing[owner] = HOLDS; writeValid[owner] = beginsLeft; writeToken[owner] = beginsToken;
 			printf("owner %d: WRITES, token %d\n", owner, beginsToken); REACHED(3)
-			/* Its token is above all that were issued before it asked. */
+			/* Its token is above all tokens of writers from before its request. */
 			assert(beginsToken > writeAsked[owner]);
 			if
-			/* Nobody has written since it took the upgradable lock. */
+			/* No other owner has written since it took the upgradable lock. */
 			:: upgrades(owner) -> assert(issued == since[owner]); since[owner] = beginsToken; REACHED(4)
 			:: else
 			fi;
@@ -393,12 +393,12 @@ active proctype world() {
 #ifndef TOKEN_BEHIND_WRITE
 			if :: reading[owner] == HOLDS && readToken[owner] < beginsToken -> readToken[owner] = beginsToken :: else fi;
 #endif
-			/* What it reads from now on has no lower token. */
+			/* From now on, its read hold has no lower token. */
 			assert(!(validRead(owner) && readToken[owner] < beginsToken))
 		:: else
 		fi;
 		alone();
-		/* In which order the two requests are kept makes no difference. */
+		/* The order in which the model stores the two requests makes no difference. */
 		if
 		:: kind[0] < kind[1] || (kind[0] == kind[1] && said[0] < said[1]) ->
 			swap(kind[0], kind[1]); swap(wanted[0], wanted[1]); swap(life[0], life[1]); swap(worth[0], worth[1]); swap(said[0], said[1]); swap(saidToken[0], saidToken[1]); swap(under[0], under[1]); s = 0

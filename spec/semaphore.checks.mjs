@@ -1,5 +1,5 @@
 /**
- * What is checked of the model of the plain semaphore.
+ * The checks of the model of the plain semaphore.
  *
  * @type {Record<string, import('../scripts/model.mjs').ModelChecks>}
  */

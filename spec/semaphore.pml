@@ -8,41 +8,41 @@
  *
  * Each option of the loop is one step that nothing can divide: a script, or one turn of a client's event loop.
  *
- * Abstracted, and why nothing is lost by it:
+ * Simplifications, and why they hide no error:
  *  - Callers 0 and 1 are of client 0, caller 2 is of client 1 and wants both permits, caller 3 is of client 2.
- *  - In part 1 the requests of caller 0 are late, run twice, and lose their answers. The others ask in one step:
- *    their lateness can only meet another state of the server, and that may change before they ask as well.
+ *  - In part 1 the requests of caller 0 are late, run twice, and lose their answers. The others ask in one step. If
+ *    they were late, they would only find another state of the server, and this state may also change before they ask.
  *  - In part 2 all ask in one step. Messages are lost, a caller crashes, and a client sleeps until its place ends.
- *  - A request has a time after which no copy runs, and its memory lasts longer: one step, `forget`.
- *  - In part 1 no time passes: messages alone must wake those who wait. Subscriptions are in wake-up.pml.
- *    There is one exception: after a late copy of a caller who has left, a waiter may have to ask again by itself.
+ *  - No copy of a request runs after its time limit, and the server forgets the request later: both in one step.
+ *  - In part 1 no time passes: only messages wake waiters. Subscriptions are in wake-up.pml.
+ *    There is one exception: after a late copy of a caller that has left, a waiter may have to ask again by itself.
  *  - In part 2 time passes only when nothing else can happen. Then the places of the dead end, and all waiters ask.
  *  - A release in the background is one step that may run again and again.
  *  - A hand-over is a release and a request of the same client in one step. Late copies of a hand-over are late copies
  *    of both, which this model has one by one.
- *  - Bounded: each caller has one or two acquisitions, one caller gives up, and one trouble refuses requests.
+ *  - Bounded: each caller has one or two acquisitions, one caller gives up, and the server refuses requests once.
  *
  * Guards that can be left out, one -D for each:
- *   TAKE_TWICE        an acquisition is not remembered
- *   NO_RETURNED_MARK  what was given back is not remembered, and settles at once
- *   GIVE_BACK_TWICE   a give-back does not look whether the permits are still taken
- *   ADD_TWICE         a release is not remembered
- *   FORGET_DOUBTFUL   a request is forgotten at its first answer, though an earlier copy may come
- *   NO_NOT_AFTER      a copy may run after its memory has ended
+ *   TAKE_TWICE        the server does not remember an acquisition
+ *   NO_RETURNED_MARK  the server does not remember a give-back, and the client settles at once
+ *   GIVE_BACK_TWICE   a give-back does not check if the permits are still taken
+ *   ADD_TWICE         the server does not remember a release
+ *   FORGET_DOUBTFUL   a request is forgotten at its first answer, although an earlier copy may come
+ *   NO_NOT_AFTER      a copy may run after the server has forgotten the request
  *   RELEASE_ONCE      a release that was refused is not tried again
  *   NO_FIRST_WRITE    a full server refuses a release
- *   OVERTAKE          permits go to whoever asks first
+ *   OVERTAKE          permits go to the next caller that asks
  *   BARGE             a try that does not wait takes permits while others wait
- *   KEEP_PLACE        the next caller of a client has the place of the one before
- *   NO_LEAVE          the last caller of a client that goes leaves its place behind
- *   NO_NEXT_ASKS      a caller that goes does not let the next one of its client ask
+ *   KEEP_PLACE        the next caller of a client has the place of the previous caller
+ *   NO_LEAVE          after the last caller of a client has left, the place of the client stays
+ *   NO_NEXT_ASKS      after a caller has left, the next caller of its client does not ask
  *   NO_TELL_REST      a caller that takes permits does not tell the client that is next
- *   HAND_OVER_BLIND   a hand-over does not look whether another client is next
- *   NO_TELL_HANDED    a hand-over that serves nobody does not tell the client that is next
+ *   HAND_OVER_BLIND   a hand-over does not check if another client is next
+ *   NO_TELL_HANDED    a hand-over that serves no caller does not tell the client that is next
  *   MISSED_HINT       the next caller of a client does not ask, although a message came before the answer
  *   NO_ASK_AT_ONCE    the next caller of a client does not ask, although permits are free for it
  *   NO_PLACE_END      the place of a dead client stays
- *   NO_POLL           a waiter asks again only when it is told
+ *   NO_POLL           a waiter asks again only after a message
  */
 #include "common.h"
 
@@ -67,15 +67,15 @@
 /* The server. Places hold since when the client waits; 0 is none. */
 byte available = PERMITS;
 byte place[3], wanted[3];
-byte taken, returned, added; /* what is remembered of the requests of caller 0, and that others took */
+byte taken, returned, added; /* the requests of caller 0 that the server remembers */
 byte trouble; /* 1: it refuses all, 2: it is full */
 
 byte state[4], since[4], rounds[4];
 bool asked[4], asks[3], leaves[3];
-/* Requests of caller 0: copies on their way, whether it waits for an answer, whether one was not answered. */
+/* Requests of caller 0: copies on their way, if it waits for an answer, and if a request had no answer. */
 byte copies, releases;
 bool current, doubt, asLast, releasing, releaseDoubt;
-byte sentSince; /* since when it waits, as its request tells */
+byte sentSince; /* since when it waits, as its request states */
 byte sentBehind; /* since when the next caller of its client waits; 0 if there is none */
 bool coming, comingGave; /* its grant is on its way */
 bool gave; /* the grant gave the place to the next caller of the client, which need not ask */
@@ -95,7 +95,7 @@ byte first, wasFirst, i;
 /* Permits are conserved: there are never more than were set. */
 inline conserved() { assert(available + held(0) + held(1) + held(2) + held(3) <= PERMITS) }
 
-/* The client that has waited for the longest, plus one; 0 is nobody. */
+/* The client that has waited for the longest, plus one; 0: no client. */
 inline findFirst() {
 	first = 0;
 	if :: place[0] > 0 -> first = 1 :: else fi;
@@ -116,7 +116,7 @@ inline tellNext(but) {
 	fi
 }
 
-/* Nobody is overtaken who has a place. */
+/* No caller that has a place is overtaken. */
 inline overtakes(k, at) {
 	for (i : 0 .. 3) {
 		if
@@ -133,8 +133,8 @@ inline take(k, at) {
 }
 
 /*
- * A caller has its permits, or has left. The next one of its client asks, unless the grant gave the place to it, and no
- * message came since the request.
+ * A caller has its permits, or has left. The next caller of its client asks, unless the grant gave the place to this
+ * caller, and no message came since the request.
  */
 inline goesOn(k) {
 	since[k] = 0; asked[k] = 0; excused[k] = 0;
@@ -183,7 +183,7 @@ inline acquire(k, last, told, next) {
 #else
 		   :: !last ->
 #endif
-			/* Only client 0 has a next caller. The place is this caller's from now on, if it still waits. */
+			/* Only client 0 has a next caller. The place belongs to the next caller from now on, if it still waits. */
 			place[0] = next; wanted[0] = 1; gave = 1;
 			if :: waits(1 - k) && since[1 - k] == next -> asked[1 - k] = 1; excused[1 - k] = 0 :: else fi
 		fi;
@@ -205,7 +205,7 @@ inline holdsNow(k) {
 /* A copy of the request of caller 0 reaches the server. */
 inline arrive0() {
 	copies--;
-	/* The next one of its client may lose its place by that, until it asks again, which is within a second. */
+	/* This may remove the place of the next caller of its client, until this caller asks again, within a second. */
 	if :: state[0] == LEFT && !returned -> wasLate = 1; excused[1] = 1 :: else fi;
 	if
 	:: returned -> granted = 0; REACHED(4)
@@ -366,7 +366,7 @@ end:	do
 #ifdef RELEASE_ONCE
 			if :: state[0] == FREES -> state[0] = IDLE :: else fi
 #else
-			/* It is tried again, for longer than a failover takes. A full server may be full for good. */
+			/* It is tried again, for longer than a failover takes. A full server may stay full. */
 			if :: trouble == 2 && state[0] == FREES -> state[0] = IDLE :: skip fi
 #endif
 		:: else ->
@@ -404,7 +404,7 @@ end:	do
 		releases = 0
 #endif
 	}
-	/* A crash. The permits of a holder are lost for good. */
+	/* A crash. The permits of a holder never come back. */
 	:: atomic { TIME && k > 1 && !crashed && (waits(k) || state[k] == HOLDS) ->
 		crashed = 1; printf("caller %d: CRASHES\n", k); REACHED(13)
 		if :: state[k] == HOLDS -> lost = WANTS(k) :: else fi;
@@ -414,7 +414,7 @@ end:	do
 
 active proctype world() {
 	do
-	/* Nobody of a client waits any more: its place is free. */
+	/* No caller of a client waits any more, so the client leaves its place. */
 	:: atomic { leaves[0] && trouble == 0 -> leave(0) }
 	:: atomic { leaves[1] && trouble == 0 -> leave(1) }
 	:: atomic { leaves[2] && trouble == 0 -> leave(2) }
@@ -434,7 +434,7 @@ active proctype world() {
 			asks[0] = anyWaits(0); asks[1] = anyWaits(1); asks[2] = anyWaits(2)
 #endif
 		:: else ->
-			/* Nobody waits while permits are free, and none is lost. */
+			/* No caller waits while permits are free, and only a crash loses permits. */
 			assert(available + lost == PERMITS);
 			findFirst();
 			assert(first != 0 || !(waits(0) || waits(1) || waits(2) || waits(3)));

@@ -4,20 +4,19 @@
  * Stands for    src/local/acquire, local-lock, hand-over-budget; src/waiting/wait-queue, release-listener;
  *               src/servers/redis/connection/subscriptions; the PUBLISH at the end of lua/lock/release and hand-over.
  *
- * Abstracted, and why nothing is lost by it:
- *  - A holder that lives releases some time; one that crashes leaves a TTL of one tick, and time passes only
- *    where nothing else can happen. So who is woken by time alone is told from who is woken by a message.
- *  - With CRASH=0 no lease ever ends by itself: a waiter that is woken by nothing is stuck for good, and the
- *    checker says so (a state in which nothing can happen and somebody waits).
- *  - A request is answered (wake-ups have nothing to do with lost answers: who has none asks again).
- *  - Client 0 has two callers who wait, the others one. The connection of client 1 is cut CUTS times.
- *  - Rounds, cuts and crashes are bounded, so what is not stuck comes to its end: there are no
- *    cycles (looked for with -DNP and pan -l).
+ * Simplifications, and why they hide no error:
+ *  - A live holder releases at some time. After the crash of a holder, its lease may end at any time.
+ *  - With CRASH=0 no lease ever ends by itself. If no message wakes a waiter, the waiter is stuck, and the checker
+ *    reports a state in which nothing can happen although a client waits.
+ *  - Every request is answered. A lost answer loses no wake-up, because a client without an answer asks again.
+ *  - Client 0 has two callers that wait, the others have one. The connection of client 1 is cut CUTS times.
+ *  - Rounds, cuts and crashes are bounded, so every run that is not stuck ends. There are no cycles (checked with -DNP
+ *    and pan -l).
  *
  * Guards that can be left out, one -D for each:
- *   NO_SECOND_TRY     the confirmation of the subscription wakes nobody
- *   NO_WAKE_ON_UP     a connection that comes back wakes nobody
- *   ALL_LEAVE         who leaves the local queue does not wake the next in it
+ *   NO_SECOND_TRY     the confirmation of the subscription wakes no waiter
+ *   NO_WAKE_ON_UP     a connection that comes back wakes no waiter
+ *   ALL_LEAVE         a caller that leaves the local queue does not wake the next caller
  *   NO_TTL            a waiter does not look when the holder's lease ends
  *   RING_NOT_KEPT     a wake-up that comes while the waiter asks is forgotten
  */
@@ -39,7 +38,7 @@
 #define HOLDS 4
 #define OVER 5
 
-byte owner; /* client + 1; 0 is nobody */
+byte owner; /* client + 1; 0: no owner */
 bool dying; /* the holder has crashed: only its TTL ends the hold */
 byte state[N], callers[N], rounds[N];
 bool rung[N];       /* woken while it does not sleep */
@@ -131,7 +130,7 @@ active [N] proctype client() {
 	:: atomic { c == 1 && up[1] && cuts < CUTS && wants[1] ->
 		cuts++; up[1] = 0; asked[1] = 0; subscribed[1] = 0; confirmed[1] = 0; answer[1] = 0; message[1] = 0;
 		printf("client 1: its connection for messages breaks\n"); REACHED(8)
-		/* It wakes at once, and again when the subscription is confirmed anew. */
+		/* It wakes at once, and again when the subscription is confirmed again. */
 		wake(1)
 	}
 	:: atomic { !up[c] -> up[c] = 1; printf("client %d: is connected again\n", c)

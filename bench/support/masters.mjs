@@ -99,7 +99,7 @@ export async function startMasters(count) {
   return masters
 }
 
-/** Resolves when no master rests any longer, by its own clock. A master without a mark rests. */
+/** Resolves when each master votes, by its own clock. A master without the key does not vote yet. */
 export async function untilAllVote(masters, timeoutMs = 30_000) {
   const end = now() + timeoutMs
   for (const { admin } of masters) {

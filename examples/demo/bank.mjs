@@ -1,16 +1,16 @@
-// The shared state: balances, the queue of orders and the journal, all in Redis. Nothing here locks;
-// what makes the balances right is the lock around the calls, what makes them safe is the token.
+// The shared state in Redis: balances, the queue of orders and the journal. This file acquires no locks. Its callers
+// hold locks, so the balances are correct. Tokens let Redis refuse the late writes of earlier holders.
 import { Redis } from 'ioredis'
 
 /** If the clean-up is killed too, Redis deletes the keys of the demo after this time. */
 const KEPT_S = 600
 
 /**
- * The only write. One script, so a worker that dies has written an order as a whole or not at all,
- * and the order leaves the worker's list in the same step.
+ * The only write. A worker that dies has written an order completely or not at all, because the write is one script.
+ * The script also removes the order from the list of the worker.
  *
- * A token that is not above the last one seen for its account comes from a holder whose lease is
- * over: it is refused. Token 0 stands for "no lock" and is let through: that is the unsafe run.
+ * If a token is not above the last token of its account, the lease of its holder has ended. The script then refuses
+ * the write. Token 0 means "no lock". The script accepts token 0, because the unsafe run has no locks.
  */
 const COMMIT = `
   local balances, tokens, done, doing, journal = unpack(KEYS)
@@ -41,7 +41,7 @@ export class Bank {
   constructor(url, prefix) {
     this.#prefix = prefix
     this.#redis = new Redis(url, { scripts: { commit: { lua: COMMIT, numberOfKeys: 5 } } })
-    // A connection that fails is told by the calls that need it.
+    // If the connection fails, the calls that need it reject.
     this.#redis.on('error', () => {})
   }
 
@@ -56,12 +56,12 @@ export class Bank {
       .exec()
   }
 
-  /** The id of the next order, now on the worker's own list; null when there is none. */
+  /** Moves the next order to the list of the worker. Returns its id, or null if there is no order. */
   take(worker) {
     return this.#move(this.#key('todo'), 'LEFT', this.#doing(worker), 'RIGHT')
   }
 
-  /** What a worker took and did not finish is the next that others take; in its order. */
+  /** Moves the unfinished orders of a worker back to the front of the queue, in their order. Returns their ids. */
   async giveBack(worker) {
     const ids = []
     for (;;) {
@@ -129,11 +129,11 @@ export class Bank {
     })
   }
 
-  /** Removes the keys of the run name by name, because the server may have keys of the user. */
+  /** Removes only the keys of the run, because the server may also have keys of the user. */
   async remove(workers, lockNames) {
     const own = ['balances', 'tokens', 'done', 'todo', 'journal'].map((name) => this.#key(name))
     const lists = workers.map((worker) => this.#doing(worker))
-    // A lock is at its raw name, its token counter beside it; see the reference of the wire format.
+    // The key of a lock is its name. The token counter has its own key. See docs/reference/keys.md.
     const locks = lockNames.map((name) => this.#key(name))
     const counters = locks.map((name) => `redisson_lock_token:{${name}}`)
     await this.#redis.unlink(...own, ...lists, ...locks, ...counters)

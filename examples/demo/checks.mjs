@@ -1,8 +1,8 @@
-// What has to be true in the end, each with the words that say so. Nothing here trusts the workers
-// where Redis has a record of its own.
+// The conditions that must be true at the end of the run, each with its text for the screen. If Redis has a record, the
+// checks use this record and not the reports of the workers.
 import { amount, duration, money } from './screen.mjs'
 
-/** Two clocks are compared once, the server's and ours: whole milliseconds, and a little drift. */
+/** The tolerance between a time of the server and a time of this machine: whole milliseconds, and a little drift. */
 const CLOCKS_MS = 3
 
 /** @typedef {{ name: string, ok: boolean, words: string }} Check */
@@ -31,8 +31,8 @@ export function checkOrders(orders, journal) {
 }
 
 /**
- * In the order in which Redis did the writes, and in the order in which the workers were granted
- * their holds, which includes those that wrote nothing.
+ * Tokens must rise in the order in which Redis did the writes. They must also rise in the order in which the workers
+ * acquired the locks. This order includes holds without a write.
  *
  * @returns {Check}
  */
@@ -79,7 +79,7 @@ function countOverlaps(holds) {
 }
 
 /**
- * Each lock of the dead worker went to another, and not before its lease was over.
+ * Each lock of the dead worker must go to another worker, but not before its lease has ended.
  *
  * @param {number} killedAt
  * @param {{ leaseEndsAt: number, next?: { granted: number } }[]} passings

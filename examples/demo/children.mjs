@@ -10,13 +10,13 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Another Node process of this folder; it ends by itself when the connection to it does. */
+/** Starts a file of this folder in a Node.js process. The process ends by itself when its IPC connection closes. */
 export function forkChild(file, args = [], execArgv = []) {
   const path = fileURLToPath(new URL(file, import.meta.url))
   return watched(fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }))
 }
 
-/** A program. It is in a group of its own, so that Ctrl-C does not end it before its clients. */
+/** Starts a program in its own process group, so that Ctrl-C does not end it before its clients. */
 export function spawnChild(program, args, env) {
   const child = watched(
     spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }),
@@ -28,7 +28,7 @@ export function spawnChild(program, args, env) {
 export const isRunning = (child) =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null
 
-/** SIGKILL, since there is nothing to save; resolves when the process is gone. */
+/** Sends SIGKILL, because the process has no data to save. Resolves when the process has ended. */
 export async function kill(child) {
   if (!isRunning(child)) return
   const gone = once(child, 'exit')
@@ -53,8 +53,8 @@ function watched(child) {
 }
 
 /**
- * When this process is killed in a way that it cannot notice, a pipe closes; a shell waits for that
- * and ends the program.
+ * If this process is killed and cannot clean up, its end of a pipe closes. A shell waits for this and then kills the
+ * program.
  */
 function endWithThisProcess(child) {
   if (process.platform === 'win32') return

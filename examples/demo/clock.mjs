@@ -8,7 +8,7 @@ function read() {
 
 export const now = () => read() - zero
 
-/** When the run began: for the other processes. */
+/** The start of the run. The other processes need this time. */
 export const startOfRun = () => zero
 
 export function setStartOfRun(value) {

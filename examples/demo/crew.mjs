@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { forkChild, isRunning, kill } from './children.mjs'
 import { now, startOfRun } from './clock.mjs'
 
-/** A worker tells of its work this often. */
+/** How often a worker reports its work, in milliseconds. */
 export const REPORT_MS = 100
 
 /**
@@ -11,14 +11,14 @@ export const REPORT_MS = 100
  * @property {string} letter
  * @property {import('node:child_process').ChildProcess} child
  * @property {Promise<void>} ready
- * @property {string} clientId how its locks in Redis begin
- * @property {object[]} holds its diary so far
+ * @property {string} clientId the start of the names of its owners in Redis
+ * @property {object[]} holds the holds that it has reported so far
  * @property {{ orders: number, reentries: number, again: number }} counts
  * @property {boolean} killed
  * @property {Promise<void>} ended rejects if the worker ends with an error
  */
 
-/** @returns {Worker[]} each connects and then waits for the word to go */
+/** @returns {Worker[]} the workers; each connects and then waits for the message 'go' */
 export function startCrew(letters, settings) {
   return letters.map((letter) => startWorker(letter, settings))
 }
@@ -38,7 +38,7 @@ function startWorker(letter, settings) {
       }
     })
   })
-  // The connection ends when its last message is read, which can be after the process.
+  // The IPC connection closes after its last message is read. This may be after the end of the process.
   const ends = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   worker.ended = ends.then(([[code, signal]]) => {
     if (worker.killed || code === 0) return

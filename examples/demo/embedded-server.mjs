@@ -1,5 +1,5 @@
-// The embedded server, in a process of its own. It can reach neither files nor network but through the few
-// lines of JavaScript around it.
+// The embedded server, in its own process. The server reaches files and the network only through the JavaScript code
+// around it.
 import { startEmbedded } from '../../scripts/lib/embedded-valkey.mjs'
 
 process.on('SIGINT', () => {})

@@ -1,10 +1,10 @@
-// The demo: worker processes settle a file of orders against shared accounts, each account under
-// its own lock; one of them is killed on the way; in the end every cent is in its place.
+// The demo: worker processes settle a file of orders against shared accounts. Each account has its own lock. One worker
+// is killed during the run. At the end, all balances are correct.
 //
 //   npm run demo                 with the locks
 //   npm run demo -- --unsafe     the same without them
 //
-// This file reads the options and sees to it that nothing is left behind; run.mjs has the story.
+// This file reads the options, and cleans up at the end. run.mjs has the steps of the demo.
 import { parseArgs } from 'node:util'
 import { ACCOUNTS, readOrders } from './orders.mjs'
 import { run } from './run.mjs'
@@ -27,7 +27,7 @@ const HELP = `npm run demo [-- options]
 
 const options = readOptions()
 
-/** What has to be ended in whatever way the run ends; the youngest first. */
+/** The clean-up functions. They run at every end of the demo, the newest first. */
 const ends = []
 let ending
 let isInterrupted = false
@@ -35,11 +35,11 @@ let isInterrupted = false
 for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
   process.on(signal, () => interrupt(128 + number, `${signal}: ending the workers and the server.`))
 }
-// Nobody reads any more, as in `npm run demo | head`.
+// The program that reads the output has ended, as in `npm run demo | head`.
 process.stdout.on('error', () => interrupt(1))
 
 async function interrupt(exitCode, words) {
-  // The second time nothing is waited for: what still runs is killed at the exit.
+  // At the second interrupt the process exits at once. The exit kills the child processes that still run.
   if (isInterrupted) process.exit(exitCode)
   isInterrupted = true
   endProgress()
@@ -53,7 +53,7 @@ try {
   await endAll()
   process.exitCode = showedIt ? 0 : 1
 } catch (error) {
-  // After an interrupt, what fails does so because its end has come.
+  // After an interrupt, calls fail because the clean-up has ended their workers or their server.
   if (!isInterrupted) {
     endProgress()
     say(red(`The demo failed: ${error.message}`))

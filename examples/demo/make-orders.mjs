@@ -24,7 +24,7 @@ for (let id = 1; id <= COUNT; id++) {
 }
 writeFileSync(new URL('orders.csv', import.meta.url), `${lines.join('\n')}\n`)
 
-/** Numbers from 0 to 1, decided by the seed (mulberry32): `Math.random` has none. */
+/** Random numbers from 0 to 1 that depend only on the seed (mulberry32). `Math.random` accepts no seed. */
 function randomFrom(seed) {
   let state = seed
   return () => {

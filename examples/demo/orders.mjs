@@ -1,13 +1,13 @@
-// The orders file, the accounts it speaks of, and what the balances must be in the end.
+// The file of orders, its accounts, and the correct balances at the end.
 import { readFileSync } from 'node:fs'
 
-/** The first few are in most of the orders: these are the locks that everybody wants. */
+/** Most orders use these accounts, so several workers want their locks at the same time. */
 export const HOT_ACCOUNTS = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank']
 export const ACCOUNTS = [
   ...HOT_ACCOUNTS,
   ...['grace', 'heidi', 'ivan', 'judy', 'kim', 'leo', 'mia', 'nina', 'oscar', 'peggy'],
 ]
-/** What is on every account at first. Money is counted in cents: whole numbers add up exactly. */
+/** The opening balance of each account, in cents, because sums of whole numbers are exact. */
 export const OPENING_CENTS = 1_000_000
 
 const FILE = new URL('orders.csv', import.meta.url)
@@ -23,7 +23,7 @@ export function readOrders() {
   })
 }
 
-/** One pass over the file, one order after the other: the truth that the run is measured against. */
+/** The correct balances. This function applies the orders one after another, without concurrency. */
 export function balancesAfter(orders) {
   const balances = new Map(ACCOUNTS.map((account) => [account, OPENING_CENTS]))
   for (const { payer, payee, cents } of orders) {

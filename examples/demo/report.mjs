@@ -1,4 +1,4 @@
-// What the run showed, on the last screen.
+// Prints the results of the run.
 import {
   checkBalances,
   checkExclusion,
@@ -13,10 +13,10 @@ import { ACCOUNTS, balancesAfter, HOT_ACCOUNTS } from './orders.mjs'
 import { amount, bold, dim, duration, green, money, red, say } from './screen.mjs'
 import { timeline } from './timeline.mjs'
 
-/** Fine enough to see single holds. */
+/** The width of a column in the close-up, in milliseconds. It is so small that single holds are visible. */
 const CLOSE_COLUMN_MS = 1
 
-/** @returns {boolean} whether all is right */
+/** @returns {boolean} true if all checks passed */
 export function reportSafe(facts) {
   const { orders, balances, journal, holds, counts, goAt, endedAt, death, lateWrite } = facts
   const expected = balancesAfter(orders)
@@ -61,7 +61,7 @@ function holdOfTheDead({ letter, killedAt }, { account, granted }) {
   return { account, worker: letter, granted: killedAt, ended: granted, dead: true }
 }
 
-/** @returns {boolean} true: right or wrong, both is what a run without locks may show */
+/** @returns {boolean} always true, because a run without locks may have right or wrong balances */
 export function reportUnsafe({ orders, balances, journal, holds, goAt, endedAt }) {
   const expected = balancesAfter(orders)
   const check = checkBalances(expected, balances)

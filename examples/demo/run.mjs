@@ -1,4 +1,4 @@
-// The story: a server, workers, a death, and what came of it.
+// The steps of the demo: start a server and workers, kill one worker, and report the results.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from 'holdfast'
@@ -23,17 +23,17 @@ import { openServer } from './server.mjs'
 
 const LETTERS = ['A', 'B', 'C', 'D']
 const VICTIM = 'C'
-/** Short, so that the run has not long to wait for the locks of the dead worker. */
+/** Short, so that the other workers get the locks of the dead worker soon. */
 const LEASE_MS = 2_000
-/** Orders that one worker has under way at the same time. */
+/** The number of orders that one worker settles at the same time. */
 const IN_FLIGHT = 3
 const KILL_AFTER_SHARE = 0.35
 const LONGEST_RUN_MS = 60_000
 
 /**
  * @param {{ unsafe: boolean, embedded: boolean }} options
- * @param {(end: () => Promise<void>) => void} atEnd takes what has to be ended in any case
- * @returns {Promise<boolean>} whether it showed what it is to show
+ * @param {(end: () => Promise<void>) => void} atEnd adds a clean-up function, which runs at every end of the demo
+ * @returns {Promise<boolean>} true if all checks passed, and always true without locks
  */
 export async function run({ unsafe, embedded }, atEnd) {
   say(bold(unsafe ? 'Holdfast demo, WITHOUT the locks' : 'Holdfast demo'))
@@ -45,7 +45,7 @@ export async function run({ unsafe, embedded }, atEnd) {
   const prefix = `holdfast-demo:${randomBytes(4).toString('hex')}:`
   const bank = new Bank(server.url, prefix)
   atEnd(async () => {
-    // A server of our own takes its data with it.
+    // If the demo started the server, the data ends with the server.
     if (!server.isOurs) {
       await Promise.race([bank.remove(LETTERS, ACCOUNTS.map(lockNameOf)), pause(2_000)])
     }
@@ -84,7 +84,7 @@ export async function run({ unsafe, embedded }, atEnd) {
     throw new Error(`the workers did not finish within ${duration(LONGEST_RUN_MS)}`)
   })
   const isTime = () => settled() > orders.length * KILL_AFTER_SHARE
-  // Without locks there is no holder whose death could matter.
+  // Without locks no worker is killed, because no worker has a lock for which others wait.
   const dying = unsafe ? undefined : killOne(workers, isTime, bank, holdfast)
   const [, death] = await Promise.race([Promise.all([crewEnded, dying]), deadline])
   const endedAt = now()
@@ -104,7 +104,7 @@ export async function run({ unsafe, embedded }, atEnd) {
   if (unsafe) {
     showedIt = reportUnsafe(facts)
   } else {
-    // A network may deliver late what a dead process sent: this is why a write carries a token.
+    // A network may deliver a write of a dead process late. Redis refuses this write because of its token.
     const lateWrite = await bank.commit(death.orderId, VICTIM, death.writes)
     showedIt = reportSafe({ ...facts, death, lateWrite })
   }
@@ -112,7 +112,7 @@ export async function run({ unsafe, embedded }, atEnd) {
   return showedIt
 }
 
-/** Kills a worker in the middle, and tells who gets its locks. */
+/** Kills a worker in the middle of an order, and prints which worker gets each of its locks. */
 async function killOne(workers, isTime, bank, holdfast) {
   while (!isTime()) await pause(5)
   const victim = workers.find((worker) => worker.letter === VICTIM)
@@ -136,7 +136,7 @@ async function killOne(workers, isTime, bank, holdfast) {
   return { letter: VICTIM, orderId, writes, killedAt, locks }
 }
 
-/** Workers tell of a hold after its end, each in its own rhythm: so this looks twice. */
+/** Workers report a hold after its end, at different times. So this function looks again after two more reports. */
 async function tellOfNextHold(killedAt, account, workers) {
   const find = () => firstHoldAfter(killedAt, account, holdsOf(workers))
   while (!find() && workers.some(({ child }) => isRunning(child))) await pause(REPORT_MS)

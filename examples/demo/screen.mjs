@@ -1,4 +1,4 @@
-// What is written: lines, and in a terminal one more that is drawn anew in its place.
+// Writes lines. In a terminal, it also draws a progress line, and redraws this line in its place.
 
 const { stdout, env } = process
 const isTerminal = stdout.isTTY === true && env.TERM !== 'dumb'
@@ -9,23 +9,23 @@ export const bold = paint('1')
 export const dim = paint('2')
 export const red = paint('31')
 export const green = paint('32')
-/** One for each worker: its letter has the same colour wherever it is seen. */
+/** One colour for each worker, for all places in which its letter appears. */
 const WORKER_COLORS = ['36', '33', '35', '34', '32', '96'].map(paint)
 export const colorOf = (letter) => WORKER_COLORS[(letter.charCodeAt(0) - 65) % WORKER_COLORS.length]
 
-/** Room for drawings. */
+/** The width of drawings, in characters. */
 export const width = () => Math.min(stdout.columns ?? 100, 110)
 
 const LINE_EVERY_MS = isTerminal ? 80 : 1_000
 let progress = ''
 let drawnAt = -Infinity
 
-/** A line that stays. */
+/** Writes a line above the progress line. */
 export function say(line = '') {
   stdout.write(isTerminal && progress ? `\r\x1b[2K${line}\n${progress}` : `${line}\n`)
 }
 
-/** The line that changes; where there is no terminal, a line of its own every second. */
+/** Redraws the progress line. Without a terminal, it writes a new line every second. */
 export function showProgress({ done, total, perSecond, workers }) {
   if (performance.now() - drawnAt < LINE_EVERY_MS || (done === 0 && !isTerminal)) return
   drawnAt = performance.now()
@@ -36,7 +36,7 @@ export function showProgress({ done, total, perSecond, workers }) {
     say(`  ${count}, ${rate} (${shares.join(', ')})`)
     return
   }
-  // Whatever fits in one line, the most important first: a longer one could not be drawn anew.
+  // The most important parts come first, as many as fit in one line. A wrapped line could not be redrawn.
   let room = width() - 1
   const parts = []
   const add = (text, shown = text) => {

@@ -1,4 +1,4 @@
-// Finds a Redis or Valkey server: yours, one of this machine, or the embedded one.
+// Finds a Redis or Valkey server: the server at REDIS_URL, a server program of this machine, or the embedded server.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { forkChild, isRunning, kill, spawnChild } from './children.mjs'
 
 const OLDEST = [6, 2]
 const START_MS = 10_000
-/** The embedded server answers in a fraction of a millisecond, or in 100 when its cure fails. */
+/** The embedded server answers in less than 1 ms, or in 100 ms if the correction in embedded-valkey.mjs fails. */
 const SLOW_PING_MS = 20
 
 class PortTaken extends Error {}
@@ -17,10 +17,10 @@ class PortTaken extends Error {}
 /**
  * @typedef {object} Server
  * @property {string} url
- * @property {string} words what to say on screen
- * @property {boolean} isOurs whether it was started for this run
+ * @property {string} words the text for the screen
+ * @property {boolean} isOurs true if the demo started the server
  * @property {number} pingMs
- * @property {() => Promise<void>} [end] of one that was started for this run
+ * @property {() => Promise<void>} [end] ends the server, if the demo started it
  */
 
 /** @returns {Promise<Server>} */
@@ -64,7 +64,7 @@ async function startNative({ path, env, kind, version }) {
 
 async function startEmbedded() {
   const port = await freePort()
-  // WASI is an experiment of Node's, which it says at every start.
+  // Without this option, Node.js warns at every start that WASI is experimental.
   const child = forkChild('embedded-server.mjs', [String(port)], ['--no-warnings'])
   const [message] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => [])])
   if (message?.code === 'EADDRINUSE') throw new PortTaken()
@@ -101,7 +101,7 @@ async function answerOf(child, port) {
       throw new Error(`The server did not start: ${child.output}`)
     }
     const answer = await ask(`redis://127.0.0.1:${port}`).catch(() => null)
-    // The embedded one has no process id of its own, but told that the port is its.
+    // The embedded server reports no process id, but its process has reported that it listens on the port.
     if (answer && (child.channel || answer.pid === child.pid)) return answer
     if (performance.now() > deadline) {
       await kill(child)
@@ -111,7 +111,7 @@ async function answerOf(child, port) {
   }
 }
 
-/** One connection: what is it, and how fast does it answer? */
+/** Connects once, and returns the name, the version, the process id and the response time of the server. */
 async function ask(url) {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 3_000 })
   let problem

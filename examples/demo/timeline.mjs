@@ -1,5 +1,4 @@
-// Who held what and when, as letters in rows: one row for each account, one column for each slice
-// of time.
+// Draws the holds as letters of workers: one row for each account, one column for each slice of time.
 import { colorOf, dim, red, width } from './screen.mjs'
 
 const LABEL = 8
@@ -30,7 +29,7 @@ export function timeline(holds, { accounts, from, until, columnMs, mark }) {
   return lines
 }
 
-/** The letter of who held it longest in this slice; a digit where several had it at once. */
+/** The letter of the worker that held the lock longest in this slice. A digit if several workers held it at once. */
 function cell(holds, start, end) {
   const present = holds.filter((hold) => hold.granted < end && hold.ended > start)
   if (present.length === 0) return dim('·')

@@ -1,5 +1,4 @@
-// A worker process: takes orders and carries them out, several at a time, under the locks of the
-// accounts they touch.
+// A worker process. It settles several orders at the same time, and holds the locks of their accounts.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, LeaseLostError } from 'holdfast'
 import { Bank } from './bank.mjs'
@@ -24,9 +23,9 @@ function locked(account, fn) {
   return holdfast.getLock(`account:${account}`).using(fn)
 }
 
-/** Moves the money of one order: both accounts belong to it until the write is done. */
+/** Moves the money of one order. The worker holds the locks of both accounts until the write is done. */
 async function transfer(order) {
-  // Everybody takes the two in the same order, so that no two orders wait for each other.
+  // All workers acquire the two locks in the same order, so that no two orders wait for each other.
   const [first, second] = [order.payer, order.payee].sort()
   await occupy(first, () =>
     occupy(second, async () => {
@@ -39,14 +38,14 @@ async function transfer(order) {
 }
 
 /**
- * These two lock for themselves, as functions that are called from many places have to. Called
- * from inside `transfer` they re-enter the lock that it holds.
+ * `debit` and `credit` acquire the lock themselves, like functions that are called from many places. `transfer` already
+ * holds the lock, so they re-enter it.
  */
 function debit(account, cents) {
   return locked(account, async (lease) => {
     counts.reentries += 1
     const balance = await bank.balanceOf(account)
-    // Something in between that takes its time: a question to another service, say.
+    // Stands for slow work between the read and the write, such as a request to another service.
     await pause(1)
     lease.assertValid()
     return { account, cents: balance - cents, token: lease.token }
@@ -64,12 +63,12 @@ function credit(account, cents) {
 
 class StaleTokenError extends Error {}
 
-// --- The diary: who held what and when, for the checks and the timeline at the end ---
+// --- The diary: all holds with their times, for the checks and the timeline at the end ---
 
 let diary = []
 const counts = { orders: 0, reentries: 0, again: 0 }
 
-/** `locked`, and an entry in the diary. The times lie inside of the hold, never outside. */
+/** As `locked`, and adds the hold to the diary. The times in the diary are never outside the hold. */
 function occupy(account, fn) {
   const asked = now()
   return locked(account, async (lease) => {
@@ -87,7 +86,7 @@ function report() {
   diary = []
 }
 
-// --- The end of one worker: it stops with the locks in its hands, and the main process kills it ---
+// --- The end of one worker: it stops while it holds locks, and the main process kills it ---
 
 let isToBeKilled = false
 process.on('message', (message) => {
@@ -109,7 +108,7 @@ async function work() {
   for (;;) {
     const id = await bank.take(letter)
     if (id === null) {
-      // Nothing to take is not the end: the orders of a worker that dies come back.
+      // An empty queue is not the end, because the orders of a killed worker come back.
       if ((await bank.doneCount()) === orders.size) return
       await pause(20)
       continue

@@ -1,4 +1,4 @@
-// Draws a timeline of the spans of a real run of two processes, and the link from who waits to who holds.
+// Draws a timeline of the spans of a real run of two processes, and the link from the waiter to the holder.
 // `npm run build`, then `node examples/tracing/draw.mjs docs/how-to/trace-a-slow-lock.svg`.
 import { writeFileSync } from 'node:fs'
 import { startServer } from '../../bench/support/support.mjs'
@@ -41,7 +41,7 @@ const begin = Math.min(...spans.map(({ startMs }) => startMs))
 const end = Math.max(...spans.map(({ endMs }) => endMs))
 const x = (ms) => LEFT + ((ms - begin) / (end - begin)) * (RIGHT - LEFT)
 
-/** A span and those below it, in the order in which they began. */
+/** A span and all spans below it, in the order in which they began. */
 function tree(process, parent, depth = 0) {
   return spans
     .filter((span) => span.process === process && span.parent === parent)

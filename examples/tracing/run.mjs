@@ -1,4 +1,4 @@
-// Two processes of `service.mjs`, the second of which waits for the first, and the spans of both.
+// Runs two processes of `service.mjs`, and collects their spans. The second process waits for the first process.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ function start(role, url) {
   return { said, ended, go: () => child.stdin.write('go\n') }
 }
 
-/** @returns the spans of both processes, as they ended */
+/** @returns the spans of the first process and then of the second, each in the order in which they ended */
 export async function runBoth(url) {
   const report = start('report', url)
   const order = start('order', url)

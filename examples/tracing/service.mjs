@@ -1,5 +1,5 @@
-// One process of a service that is traced: `report` holds a lock for long, `order` is slow because of it.
-// It prints each span that ends, as a line of JSON. `trace.mjs` runs both.
+// One process of a traced service. The process `report` holds a lock for a long time, so the process `order` is slow.
+// Each process prints each span that ends, as a line of JSON. `run.mjs` runs both.
 
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -44,7 +44,7 @@ const inSpan = (name, work) =>
 
 const holdfast = new Holdfast({ redis: process.env.REDIS_URL ?? 'redis://127.0.0.1:6379' })
 const stock = holdfast.getLock('stock:42')
-// Connected, so that what is traced is the lock.
+// Connects first, so that the spans do not include the time of the connection.
 await stock.isLocked()
 console.log('ready')
 await once(process.stdin, 'data')

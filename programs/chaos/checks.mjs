@@ -1,4 +1,4 @@
-// The checks at the end of a run: no key is left behind.
+// Reads the servers at the end of a run: the numbers of permits, and the keys that are left behind.
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasGeneration } from './kinds.mjs'
 import { now } from './random.mjs'

@@ -10,12 +10,12 @@ import { LockCaller } from './callers/locks.mjs'
 import { PermitCaller } from './callers/permits.mjs'
 import { ReadWriteCaller } from './callers/read-write.mjs'
 import { SemaphoreCaller } from './callers/semaphore.mjs'
-import { openDoors } from './doors.mjs'
 import { NAMES } from './kinds.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 import { Record } from './record.mjs'
 import { openRedLocks } from './red-locks.mjs'
 import { openSpread } from './spread.mjs'
+import { openStaleContexts } from './stale-contexts.mjs'
 
 const settings = JSON.parse(process.argv[2])
 const { label, seed, options, names, kinds, callers, fast, witnessPort, keeps, force } = settings
@@ -80,7 +80,7 @@ setInterval(() => {
   lastBeat = now()
 }, BEAT_MS).unref()
 
-/** For how long the event loop was late in all, in milliseconds. A lock is not to blame for such a delay. */
+/** The sum of all delays of the event loop, in milliseconds. The locks do not cause these delays. */
 const lateMs = () => lateSum + lateNow()
 
 const witness = new Record(witnessPort, label)
@@ -158,8 +158,8 @@ async function call(kind) {
   while (running) {
     const through = pickWeighted(random, [
       [8, (job) => job()],
-      [1, doors.request],
-      [1, doors.timer],
+      [1, staleContexts.request],
+      [1, staleContexts.timer],
     ])
     await through(() => caller.once(oneOrTwo()))
     if (force && random() < 0.002) await takeByForce(kind, pick(random, all))
@@ -205,7 +205,7 @@ async function hurry(_, i) {
   const caller = newCaller(CALLERS[kind])
   const prefix = kind === 'lock' ? '' : `${kind}-`
   while (running) {
-    // Some callers have a name of their own. Other callers hand the lock over inside the process.
+    // Some callers have their own names. The other callers share names, so their client hands the locks over.
     const [whose, count] = i % 4 === 0 ? [i, 3] : ['shared', Math.ceil(fast / 8)]
     const mine = `own-${label.replace(' ', '-')}-${prefix}${whose}-${Math.floor(random() * count)}`
     const name = random() < 0.9 ? mine : `light-${prefix}${Math.floor(random() * 40)}`
@@ -252,7 +252,7 @@ process.on('message', async ({ kind, ms, generation: next }) => {
   }
 })
 process.on('disconnect', () => process.exit())
-const doors = openDoors(client)
+const staleContexts = openStaleContexts(client)
 observe(client, era)
 const calls = Promise.all([
   ...KINDS_HERE.flatMap((kind) => Array.from({ length: CALLERS[kind].count }, () => call(kind))),

@@ -21,8 +21,8 @@ export function excuseOf(forgotten, lock, first, second) {
 }
 
 /**
- * The earliest time of the grant that may have been lost. If the reply to the first holder was late, it enters
- * second.
+ * The earliest time at which the lost lock may have been granted. Both holders count, because a holder enters second
+ * if its reply was late.
  */
 function grantedAt({ tokensTellTime }, first, second) {
   return tokensTellTime && hasToken(first) && hasToken(second)

@@ -23,7 +23,7 @@ export const NAMES = {
   election: ['election-a'],
 }
 
-/** True if the name ends with a generation. The number of a semaphore without leases stays in Redis. */
+/** True for the name of a semaphore without leases: it ends with a generation, and its number stays in Redis. */
 export const hasGeneration = (name) => /\.\d+$/.test(name)
 
 /** @returns the kinds of `--kinds`; it throws an error that lists all kinds if one of them is unknown */

@@ -33,7 +33,7 @@ export class Way {
     return this.#listener.address().port
   }
 
-  /** Sends new connections to another server, as an address does that stays the same after a failover. */
+  /** Sends new connections to another server, like an address that stays the same after a failover. */
   leadTo(target) {
     this.#target = target
   }
@@ -60,7 +60,7 @@ export class Way {
     for (const pair of this.#pairs) pair.leave()
   }
 
-  /** Gives an invalid answer to so many requests with a script. Each of these connections then ends. */
+  /** Gives an invalid answer to the next `count` requests with a script. Each of these connections then ends. */
   answerOddly(count) {
     this.#odd = count
   }
@@ -94,7 +94,7 @@ export class Way {
     const isOdd = (chunk) => {
       if (this.#odd === 0 || !/evalsha/i.test(chunk)) return false
       this.#odd -= 1
-      // The server may have run the request.
+      // The server still runs some of these requests.
       if (this.#odd % 2 === 0) server.write(chunk)
       setImmediate(() => pair.answerOddly())
       return true

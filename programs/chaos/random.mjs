@@ -27,5 +27,5 @@ export function pick(random, among) {
 /** The time in milliseconds, on a clock that all processes of one machine share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** The time in ms since 1970 at which that clock was 0. */
+/** The time in ms since 1970 at which the clock of `now` was 0. */
 export const epochMs = () => Date.now() - now()

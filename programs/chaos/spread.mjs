@@ -31,7 +31,7 @@ export function openSpread(parts, settings) {
   }
 }
 
-/** The same number in all processes: the server of the name. */
+/** The index of the server that has the name. All processes compute the same index. */
 function placeOf(name, count) {
   let sum = 0
   for (const char of name) sum = (sum * 31 + char.codePointAt(0)) % 65_521

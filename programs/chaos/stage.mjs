@@ -4,12 +4,12 @@ import { Holdfast } from '../../dist/esm/src/index.js'
 import { findLeft, readNumbers } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
 import { prepareControl } from './controls/libraries.mjs'
+import { FaultSchedule } from './fault-schedule.mjs'
 import { KINDS, kindsIn, NAMES } from './kinds.mjs'
 import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
 import { Roles } from './roles.mjs'
-import { Weather } from './weather.mjs'
 import { startWorld } from './worlds.mjs'
 
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
@@ -61,7 +61,7 @@ class Stage {
   /**
    * Reports a time during which a lock may be granted although another holder has it.
    *
-   * @param endsMs if the fault only set a clock: how much later a hold of that time may still end, in milliseconds
+   * @param endsMs for how long after `to` a hold may still end, in milliseconds; above 0 only if a clock was set
    */
   lost({ lock, from, to, endsMs = 0 }) {
     this.#windows += 1
@@ -137,10 +137,10 @@ export async function runStage(options) {
   stage.startedAt = now()
   for (const client of clients) client.start()
   await areAtWork(stage)
-  const weather = new Weather(stage, { clients, roles, longestLeaseMs: LONGEST_LEASE_MS })
-  await weather.over()
+  const schedule = new FaultSchedule(stage, { clients, roles, longestLeaseMs: LONGEST_LEASE_MS })
+  await schedule.over()
   stage.say('all faults are over')
-  if (!options.control && !options.broken) await weather.calm()
+  if (!options.control && !options.broken) await schedule.calm()
   const { verdict, report, left } = await conclude(stage, clients, roles)
   for (const one of left) stage.violated(one)
   monitor?.stop()
@@ -184,7 +184,7 @@ async function foundQuorum({ placeBy, servers }) {
   await first.close()
 }
 
-/** The kinds of the run. A control has one kind, which its library decides. */
+/** The kinds of the run. A control ignores these kinds, because its library decides the kind. */
 const kindsOf = ({ options: { kinds = KINDS }, world }) => kindsIn(kinds, world)
 
 function openClients(stage, witnessPort) {
@@ -194,8 +194,8 @@ function openClients(stage, witnessPort) {
       const ways = await Promise.all(world.targets.map((one) => new Way(one.port).open()))
       for (const [j, { ways: all }] of world.targets.entries()) all.push(ways[j])
       const { isQuorum, names } = world
-      // A server that forgot a lock, or whose clock was set, ends a lease early. The next call of the keeper may then get
-      // a lower token than a holder in between.
+      // If a server forgets a kept lock, or if its clock is set, the lease ends early. Another client may then acquire
+      // the lock. After that, the client that kept the lock may use it once more, with a lower token.
       const keeps = !isQuorum && !world.isReplicated && !world.areClocksSet && !options.forget
       // Each client always claims that the deployment is new. The claim is wrong after the first start, so no master
       // may vote because of it.
@@ -225,7 +225,7 @@ function watchRoles(stage) {
   })
 }
 
-/** After the last fault: uses all names again, ends all clients, and asks the witness for its judgment. */
+/** After the last fault: waits until all names are used again, ends the clients, and asks the witness to judge. */
 async function conclude(stage, clients, roles) {
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
@@ -254,7 +254,7 @@ async function conclude(stage, clients, roles) {
   return { verdict, report, left: await findLeft(stage.world, numbered) }
 }
 
-/** The names of which each must have a holder again. */
+/** The names that callers must use again after the last fault. */
 function namesOf(stage) {
   const kinds = kindsOf(stage)
   const locks = kinds.includes('lock') ? stage.world.names : []

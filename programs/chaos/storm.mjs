@@ -11,7 +11,7 @@ const SILENT_MS = 300
 const LONGER_THAN_A_LEASE_MS = 2_000
 /** Longer than the timeout of one request. */
 const LONGER_THAN_A_TIMEOUT_MS = 400
-/** Faults of servers that an embedded server can have, too. */
+/** The faults of servers that are also possible with an embedded server. */
 const EMBEDDED = [
   'connections killed',
   'connections killed again and again',
@@ -125,7 +125,8 @@ function onChange({ world, roles }, random, ms) {
 
 function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
   const { servers, isQuorum, areClocksSet, names } = world
-  // A master that loses a counter does not notice the loss, and does not rest. Its next token is then only its clock.
+  // A master that loses a counter does not notice the loss, so it does not rest. Its next token then comes only from
+  // its clock, which the faults may set back.
   const isLeftOut = (one) => one === 'evicted' && isQuorum && areClocksSet
   const all = [...Object.keys(ALL_FORGOTTEN), ...Object.keys(SOME_FORGOTTEN)]
   const what = pick(
@@ -150,7 +151,7 @@ function onClock({ world, forgets, longestLeaseMs }, random) {
   const { servers } = world
   const what = pick(random, CLOCK)
   const server = pick(random, servers)
-  // A lease that was shortened may still end later.
+  // A clock that is set forward shortens leases. Some of these leases end only after the fault.
   const over = forgets(undefined, { endsMs: longestLeaseMs })
   const done = setClock(what, server, random, what === 'clock set forward' ? over : () => {})
   return { what, where: `one of ${servers.length} servers`, done }

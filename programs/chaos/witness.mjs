@@ -53,7 +53,7 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   if (kind === 'names') process.send({ names: namesBy(said.families) })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
-  // Answers if the calm is long enough. Only the witness knows all delays of processes.
+  // Reports whether the calm was long enough. Only the witness knows all delays of processes.
   if (kind === 'calm') {
     const faults = [...said.faults, ...history.faults]
     const stretches = stretchesOf({ faults, about: { ...said.about, calmAt: now() } })

@@ -84,7 +84,7 @@ export const connection = [
     search: 'return node === undefined ? this.#clock : this.#ofNodes.of(node)',
     replace: 'return node === null ? this.#ofNodes.of(node) : this.#clock',
     test: 'test/servers/cluster-clocks.test.ts',
-    name: 'nodes whose clocks are %p ms apart are asked once for each call, except for the first call',
+    name: 'ms apart are asked once for each call, except for the first call',
   },
   {
     id: 'clock-of-the-first-node',

@@ -239,7 +239,7 @@ export const fair = [
     search: 'if clientOf(owner) ~= client then',
     replace: 'if not clientOf(owner) then',
     test: RUN_SCRIPTS,
-    name: 'a place of another client ends the run',
+    name: 'a release names the next places of its own client',
   },
   {
     id: 'served-not-removed',

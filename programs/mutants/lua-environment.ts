@@ -10,7 +10,7 @@ interface Event {
   readonly test?: { readonly parent: Block; readonly errors: unknown[]; mode?: string | null }
 }
 
-/** Skips the other tests of a mistake when one has found it. */
+/** Skips the remaining tests of a mistake after one test has found it. */
 class BatchEnvironment extends Environment {
   readonly #found = new Set<string>()
 

@@ -65,7 +65,7 @@ export function jobsOf(client, { random, label }) {
     },
     latch: async () => {
       count += 1
-      // A count that a fault left behind would stay forever, because these names are used again.
+      // A count that a fault leaves behind stays in Redis. These names are used again, so such counts do not add up.
       const latch = client.getCountDownLatch(`import:${label}:${count % 50}`)
       await latch.trySetCount(2)
       // A server that forgot the count has opened the latch.

@@ -11,7 +11,7 @@ import { Server } from '../chaos/servers/server.mjs'
 
 /** The mean time between two faults, in milliseconds. */
 const GAP_MS = 10_000
-/** Not longer than the lease of the workers. So some leases outlive a fault, and others do not. */
+/** Longer than the lease of the workers (5 s). So some leases outlive a fault, and others do not. */
 const LONGEST_FAULT_MS = 6_000
 const CLOSE_MS = 30_000
 

@@ -1,4 +1,5 @@
-// The kinds whose scripts are one folder of lua/. Each kind has a file here with the name of that folder.
+// Lists the kinds, such as latches, whose scripts have their own folder in lua/. Each kind has a file here with the
+// name of this folder.
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

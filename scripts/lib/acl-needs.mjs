@@ -1,5 +1,6 @@
-// What each kind of lock and each tool needs of a login: commands, keys and channels. The scripts tell most of it. What is
-// sent without a script is listed here, and test/places/acl-*.test.ts hold that nothing is missing and nothing too much.
+// The rights that each kind of lock and each tool needs: commands, keys and channels. Most rights follow from the
+// scripts. Commands that are sent without a script are listed here. test/places/acl-*.test.ts check that no right is
+// missing, and that each right is needed.
 import { SCRIPT_KINDS, scriptsOf } from '../kinds/kind.mjs'
 import { BIRTH, NAMES } from './key-names.mjs'
 import { readScript } from './script-commands.mjs'
@@ -24,7 +25,7 @@ const OF_FOLDER = {
   ...ofKinds(({ names }) => names),
 }
 const LOCK_KEYS = ['lock', 'counter']
-/** The keys behind each list of keys. */
+/** The keys in each list of keys, by the name of the list in the headers. */
 const LISTS = {
   lock: { all: LOCK_KEYS, both: LOCK_KEYS, keys: LOCK_KEYS },
   fair: {
@@ -38,7 +39,7 @@ function ofKinds(fieldOf) {
   return Object.fromEntries([...SCRIPT_KINDS].map(([folder, kind]) => [folder, fieldOf(kind)]))
 }
 
-/** Scripts of the tools, by the folder whose names they use. */
+/** For each script of the tools, the folder whose names of keys the script uses. */
 const LIKE = {
   'admin/take-lock': 'fair',
   'admin/take-permit': 'permits',
@@ -59,7 +60,7 @@ const of = (folder, names) => names.map((name) => `${folder}/${name}`)
 const FAIR = of('fair', ['acquire', 'batch', 'heartbeat', 'release'])
 const PLAIN = of('lock', LOCK)
 
-/** Every client: it connects, listens, tells who it is and asks who others are. */
+/** The commands of every client. It connects, subscribes, reports about itself and reads reports of other clients. */
 const CLIENT = [
   'evalsha',
   'eval',
@@ -71,7 +72,7 @@ const CLIENT = [
   'hget',
   'del',
 ]
-/** A holder is asked to release, and answers. */
+/** A client asks a holder to release, and the holder answers. */
 const REQUESTS = { commands: ['publish'], channels: [NAMES.client.requests] }
 
 const kind = (title, scripts, more = {}) => ({
@@ -79,7 +80,7 @@ const kind = (title, scripts, more = {}) => ({
   ...together([needsOf(['presence/touch', ...scripts]), { commands: CLIENT }, more]),
 })
 
-/** A client without holds has no note about a hold to take away. */
+/** Removes the right to delete notes about holds, because a client without holds has no such notes. */
 function withoutNotes({ commands, ...rest }) {
   return { ...rest, commands: commands.filter((one) => one !== 'hdel') }
 }
@@ -110,7 +111,7 @@ export const KINDS = [
   ),
 ]
 
-/** What `readLocks` of tools/inspection/redis asks. */
+/** The commands and keys of `readLocks` in tools/inspection/redis. */
 const READING = {
   commands:
     'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(
@@ -192,7 +193,7 @@ function prefixOf(folder, key) {
   return prefix
 }
 
-/** @returns all of them, each once */
+/** @returns the commands, keys and channels of all, each once */
 function together(all) {
   const of = (field) => [...new Set(all.flatMap((one) => one[field] ?? []))]
   return { commands: of('commands'), keys: of('keys'), channels: of('channels') }
@@ -205,7 +206,7 @@ const WITHOUT_PREFIX = {
   holdfast_history: 'holdfast_history',
 }
 
-/** The `keyPrefix` of the lists. */
+/** The `keyPrefix` of the client for which the lists are written. */
 const PREFIX = 'app:'
 
 /**

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Installs what the tests bundle with, and Bun and Deno, into .cache/bundlers: in the versions that
-// test/package/bundlers/package.json has. The library itself needs none of them.
+// Installs the bundlers of the tests, Bun and Deno into .cache/bundlers, in the versions of
+// test/package/bundlers/package.json. The library itself needs none of them.
 //
-//   node scripts/lib/bundlers.mjs    installs them where they are not; says so where it cannot
+//   node scripts/lib/bundlers.mjs    installs them if they are missing; reports a failure
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const wanted = join(root, 'test/package/bundlers')
 const FOLDER = join(root, '.cache/bundlers')
 
-/** Whether they are there, and not others. */
+/** True if the wanted versions are installed. */
 function areThere() {
   const [have, want] = [FOLDER, wanted].map((folder) => join(folder, 'package.json'))
-  // npm writes it as the last step of an installation that succeeded.
+  // npm writes this file as the last step of an installation that succeeded.
   const isInstalled = existsSync(join(FOLDER, 'node_modules/.package-lock.json'))
   return isInstalled && readFileSync(have, 'utf8') === readFileSync(want, 'utf8')
 }
@@ -35,6 +35,6 @@ function install() {
 
 if (argv[1] === fileURLToPath(import.meta.url) && !areThere() && install() !== 0) {
   console.error('The bundlers were not to be had: the tests of bundles are skipped.')
-  // In CI they have to be there.
+  // In CI, no test may be skipped.
   if (process.env.CI) process.exitCode = 1
 }

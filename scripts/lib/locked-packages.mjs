@@ -27,7 +27,7 @@ export function closureOf(packages, names) {
   return [...found].sort()
 }
 
-/** @returns {string | undefined} the nearest folder that has it, from that of the dependent outwards */
+/** @returns {string | undefined} the path of the package, in the folder that is nearest to the dependent package */
 function resolve(packages, name, from) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     const path = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`

@@ -2,13 +2,13 @@
  * @typedef {object} Mistake one part of a source that becomes another text
  * @property {number} from
  * @property {number} to
- * @property {string} text what stands there instead
+ * @property {string} text the text that replaces the part
  * @property {string} what
  */
 
 const swapped = (pairs) => (text) => pairs[text]
 
-/** What is replaced wherever it stands in the code. */
+/** Patterns that are replaced at each place in the code. */
 const REPLACED = [
   { pattern: /\b(and|or)\b/g, by: swapped({ and: 'or', or: 'and' }), what: 'and/or' },
   { pattern: /\bnot\b /g, by: () => '', what: 'not' },
@@ -78,7 +78,7 @@ function termsOf(condition) {
   return [{ from: 0, to: first.index + first.length }, ...others]
 }
 
-/** Comments and texts as spaces: what stands in them is left alone. */
+/** Replaces comments and strings by spaces, so that no mistake is made in them. */
 function withoutTexts(source) {
   const texts = /--\[\[[\s\S]*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'/g
   return source.replace(texts, (text) => text.replace(/[^\n]/g, ' '))

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
-/** Not part of a copy: what is linked, made anew, or of no use there. */
+/** Folders that are not copied: the copy has a link to them, builds them itself, or does not need them. */
 const LEFT_OUT = new Set(['node_modules', '.cache', '.git', 'dist', 'coverage', 'target'])
 
 /** What scripts/build.mjs writes into `.cache`. */
@@ -11,7 +11,7 @@ const BUILT = new Set(['modules', 'built-from'])
 const SCRIPTS = 'src/servers/redis/scripts'
 const ADMIN_SCRIPTS = 'tools/inspection/redis/scripts.generated.ts'
 
-/** A copy of the tree, in which one mistake at a time is made. What is large and never changed is linked. */
+/** A copy of the tree, in which one mistake at a time is made. Large folders that never change are links. */
 export class Copy {
   #tree
   #generated
@@ -20,7 +20,7 @@ export class Copy {
   /**
    * @param {string} tree
    * @param {string} work the folder in which the copy is made
-   * @param {number} n each copy of a run has another number, and so ports of its own
+   * @param {number} n the number of the copy; copies with different numbers use different ports
    */
   constructor(tree, work, n) {
     this.#tree = tree
@@ -65,7 +65,7 @@ export class Copy {
     this.#isBuilt = false
   }
 
-  /** @returns {string | undefined} what is wrong with the scripts, if anything */
+  /** @returns {string | undefined} the first line of the errors in the scripts, if there are errors */
   generate() {
     return wrongIn(this.#node('scripts/build-lua.mjs'))
   }

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf, filesIn } from './digest-of.mjs'
 
-/** What the tests of all mutants depend on. */
+/** The folders on which the tests of all mutants depend. */
 const SOURCES = ['src', 'tools', 'lua', 'programs', 'test']
 
-/** Which mutants were killed, as they and their two files are now; kept in `.cache/`. */
+/** The killed mutants, stored in `.cache/`. A result is valid until the mutant, its file or its test file changes. */
 export class Results {
   #root
   #file

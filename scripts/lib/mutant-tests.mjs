@@ -10,7 +10,7 @@ const LONGEST_RUN_MS = 180_000
 const OF_PROGRAMS =
   /^test\/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|security|migration|package)\//
 
-/** What says that code is broken, and not that it is wrong. */
+/** Messages of code that cannot run. Such a failure does not show that a test finds the mistake. */
 const BROKEN =
   /SyntaxError|ReferenceError|Error compiling script|attempted to access|attempt to (call|index|perform|compare|concatenate)/
 
@@ -19,8 +19,8 @@ const BROKEN =
  *
  * @param {{ root: string, n: number, results: string }} copy each has ports of its own
  * @param {string} file
- * @param {readonly string[]} patterns what their titles match
- * @param {number} [longestMs] a test that takes longer has failed, unless it names a time of its own
+ * @param {readonly string[]} patterns a test runs if its title matches a pattern
+ * @param {number} [longestMs] a test that takes longer has failed, unless the test sets its own timeout
  * @returns {Promise<{ passed: { title: string, ms: number }[], failed: { title: string, message: string }[], error?: string }>}
  * `error` if the outcome says nothing about the tests
  */
@@ -81,7 +81,7 @@ function plain(text) {
   return text.replace(/\u001b\[\d+m/g, '')
 }
 
-/** Of what a test said the words, and not where it was said. */
+/** The message of a test without the stack, at most 12 lines. */
 function withoutPlaces(text) {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line))
   return lines.slice(0, 12).join('\n')

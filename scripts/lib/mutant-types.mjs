@@ -1,6 +1,6 @@
 /**
- * Tests run without types, but what the compiler refuses is no mistake that anybody makes. One run of the compiler
- * checks one mutant of each file: 20 runs check 600 mutants.
+ * Finds mutants that do not compile. Tests run without types, but a mistake that the compiler refuses needs no test.
+ * One run of the compiler checks one mutant of each file, so 20 runs check 600 mutants.
  *
  * @param {import('./mutant-copy.mjs').Copy} copy
  * @param {readonly { file: string, search: string, replace: string }[]} mutants

@@ -5,10 +5,10 @@
  *   node scripts/lib/native-server.mjs            find it; else fetch it, or install it with the system's packages
  *   node scripts/lib/native-server.mjs --fetch    find it; else unpack it into .cache of this clone; installs nothing
  *   node scripts/lib/native-server.mjs --find     find it, or fail
- *   node scripts/lib/native-server.mjs --waitaof  the same, but one that has WAITAOF: 7.2 or later
+ *   node scripts/lib/native-server.mjs --waitaof  find or fetch a server that has WAITAOF: 7.2 or later
  *   … --json                                  print the result as JSON
  *
- * HOLDFAST_REDIS_SERVER=/path/to/server is taken as it is; =fetched takes only the one in .cache.
+ * With HOLDFAST_REDIS_SERVER=/path/to/server, it uses this server; with =fetched, only the server in .cache.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -31,7 +31,7 @@ const OLDEST = [6, 2]
 const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache')
 const FETCHED = join(CACHE, 'redis-server')
 const FETCHED_VALKEY = join(CACHE, 'valkey-server')
-/** The oldest that has WAITAOF. */
+/** The oldest version that has WAITAOF. */
 const WAITAOF = [7, 2]
 const USUAL_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin']
 
@@ -41,7 +41,7 @@ const say = (/** @type {string} */ line) => process.stderr.write(`${line}\n`)
 const isRoot = () => process.getuid?.() === 0
 
 /**
- * The server of this machine, or of the clone's cache; null when there is none that is new enough.
+ * The server of this machine, or of the clone's cache; null if neither has a server that is new enough.
  * @returns {NativeServer | null}
  */
 export function findServer() {
@@ -62,8 +62,8 @@ export function findServer() {
 }
 
 /**
- * Finds a server or else gets one, saying on screen what it does. `fetch` may write into the clone's
- * `.cache`; `install` may change the system. Throws with the one line to type when there is none.
+ * Finds, fetches or installs a server, and prints its steps. `fetch` allows writes into the clone's `.cache`, and
+ * `install` allows changes of the system. If it gets no server, it throws an error with the command to type.
  * @returns {NativeServer}
  */
 export function ensureServer({ fetch = true, install = true } = {}) {
@@ -94,8 +94,8 @@ export function ensureServer({ fetch = true, install = true } = {}) {
 }
 
 /**
- * A server that has WAITAOF: that of the machine, or else Valkey as Debian has it for its releases, unpacked into
- * .cache. Throws with the reasons when there is none.
+ * A server that has WAITAOF: the server of the machine, or else Valkey from the backports of Debian, unpacked into
+ * .cache. Throws an error with the reason if there is no such server.
  * @returns {NativeServer}
  */
 export function ensureWaitaof() {
@@ -123,7 +123,7 @@ export function ensureWaitaof() {
   return inspect(join(FETCHED_VALKEY, 'redis-server')) ?? ensureWaitaof()
 }
 
-/** Options of apt-get for the machine's own sources and their backports, in lists of our own. */
+/** Options of apt-get for copies of the machine's package sources, to which the backports are added. */
 function withBackports(work) {
   const folder = join(work, 'sources')
   mkdirSync(folder)
@@ -131,7 +131,7 @@ function withBackports(work) {
   const given = ['/etc/apt/sources.list', ...filesIn('/etc/apt/sources.list.d')].filter(existsSync)
   for (const file of given) {
     const blocks = readFileSync(file, 'utf8').split(/\n\s*\n/)
-    // Of one line each, or a block for each; only the archive has backports.
+    // A source is one line or a block. Only the main archive of the release has backports.
     const backports = blocks
       .filter((one) => new RegExp(`^Suites:.*\\b${name}(\\s|$)`, 'm').test(one))
       .map((one) => one.replace(/^Suites:.*$/m, `Suites: ${name}-backports`))
@@ -170,8 +170,8 @@ function inspect(path) {
 }
 
 /**
- * Debian and Ubuntu, as root or not: unpacks the packages without installing them, so no service
- * starts and nothing outside of `.cache` is touched.
+ * Works on Debian and Ubuntu, with and without root rights. It unpacks the packages without an installation, so no
+ * service starts and nothing outside of `.cache` changes.
  */
 function fetchWithApt() {
   mkdirSync(CACHE, { recursive: true })
@@ -199,7 +199,7 @@ function fetchWithApt() {
   }
 }
 
-/** Downloads packages one by one; where the system has no package lists, with private ones. */
+/** Downloads packages one by one. If the system has no package lists, apt-get reads them into a private folder. */
 function aptGet(work, sources = []) {
   let options = [...sources, ...(isRoot() ? ['-o', 'APT::Sandbox::User=root'] : [])]
   let isUpdated = false
@@ -252,7 +252,7 @@ function unpackServer(apt, folder, kind) {
   writeFileSync(join(folder, 'redis-server'), wrapper.join('\n'), { mode: 0o755 })
 }
 
-/** Puts the finished folder in its place at once; when another process was quicker, its one is as good. */
+/** Moves the finished folder to its place in one step. If another process was faster, its folder stays there. */
 function publish(folder, to = FETCHED) {
   try {
     if (existsSync(to) && !inspect(join(to, 'redis-server')))
@@ -285,7 +285,7 @@ function packagesOf(library) {
   return [name, `${name}t64`, ...(lua ? [`lua-${lua[1]}`] : [])]
 }
 
-/** Changes the system, so only when asked. Returns whether something was installed. */
+/** Changes the system, so it runs only if the caller allows it. Returns true if it installed a server. */
 function installWithPackageManager(reasons) {
   const manager = packageManager()
   if (!manager || manager.name === 'apt-get') return false
@@ -338,7 +338,7 @@ function run(program, args, cwd) {
   }
 }
 
-/** What the program prints, or null when it cannot be run. */
+/** The output of the program, or null if it cannot run or fails without output. */
 function output(program, args, env = {}) {
   try {
     return execFileSync(program, args, {
@@ -371,7 +371,7 @@ function succeeds(action) {
 const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 let words
-/** Words before a program that make it end with this process, also when that one is killed. */
+/** Words to put before a command. The command then ends with this process, even if this process is killed. */
 export function guard() {
   words ??=
     spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0

@@ -3,8 +3,8 @@
  *
  *   node scripts/lib/redisson.mjs [line or version]…   such as 4, 3 or 3.27.2; 4 and 3 when none is given
  *
- * The result is in test/interop/java/target/<version>, out of git. Once it is there, and until the
- * sources change, neither Maven nor the network is needed.
+ * The result is in test/interop/java/target/<version>, outside of git. After a build, the program needs neither Maven
+ * nor the network until the sources change.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -62,13 +62,13 @@ function releaseOf(line, pom) {
   return release
 }
 
-/** Of everything that the build is made from. */
+/** A hash of all files from which the build is made. */
 function fingerprint(pom) {
   const sources = digestOf(project, filesIn(project, ['src']))
   return createHash('sha256').update(pom).update(sources).digest('hex')
 }
 
-/** Throws with what to install when one of the programs is not there or too old. */
+/** Throws an error that says what to install, if one of the programs is missing or too old. */
 function assertInstalled(programs) {
   const missing = programs.filter((program) => {
     const { status, stdout } = spawnSync(program, [program === 'mvn' ? '-v' : '--version'], {

@@ -44,10 +44,10 @@ function reachable(code) {
   return running
 }
 
-/** What is called by a variable is `publish`: PUBLISH, and in a cluster SPUBLISH. */
+/** The commands in the code. A variable with a command is always `publish`: PUBLISH, or SPUBLISH in a cluster. */
 function commandsIn(code) {
   const called = code.matchAll(/\bredis\.p?call\(\s*('[A-Z]+'|[a-z]\w*)/g)
   const names = [...called].map(([, name]) => name.replaceAll("'", '').toLowerCase())
-  // Of PUBSUB the scripts use NUMSUB only, and in a cluster SHARDNUMSUB.
+  // The scripts use only these subcommands of PUBSUB: NUMSUB, or SHARDNUMSUB in a cluster.
   return [...new Set(names.map((name) => (name === 'pubsub' ? 'pubsub|numsub' : name)))].sort()
 }

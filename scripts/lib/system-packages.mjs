@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// What tests need of the machine beside Redis: a Prometheus with its promtool, and a Chromium. Tests that need one
-// are skipped where it lacks; in CI it has to be there, so there this installs what lacks, by apt and without a prompt.
-// No service is started.
+// Checks the programs that tests need beside Redis: Prometheus with promtool, and Chromium. The tests of a missing
+// program are skipped. In CI, no test may be skipped, so this program installs the missing programs with apt, without a
+// prompt. It starts no service.
 //
-//   node scripts/lib/system-packages.mjs    says what lacks; with CI=true installs it
+//   node scripts/lib/system-packages.mjs    reports missing programs; with CI=true, it installs them
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url'
 /** The programs of each package of Debian. */
 const PACKAGES = { prometheus: ['prometheus', 'promtool'], chromium: ['chromium'] }
 
-/** What invoke-rc.d and systemd ask before they start a service of a package: 101 is no. */
+/** The installation of a package runs this program before it starts a service. Exit code 101 forbids the start. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/** @returns {string | undefined} where the program is, by PATH */
+/** @returns {string | undefined} the path of the program, found by PATH */
 function findProgram(name) {
   const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
   return paths.find((path) => {
@@ -46,7 +46,7 @@ function install(packages) {
     apt('update')
     apt('install', '--no-install-recommends', ...packages)
   } catch (error) {
-    // Without the rights of root.
+    // Without root rights, the program cannot write the policy.
     console.error(error.message)
   } finally {
     if (isOurs) rmSync(POLICY, { force: true })

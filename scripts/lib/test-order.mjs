@@ -1,11 +1,11 @@
 import TestSequencer from '@jest/test-sequencer'
 
-/** Their tests run in every world, which takes long whatever the size of the file. */
+/** The tests of these files run in every world, so they take long even if the file is small. */
 const IN_EVERY_WORLD = /\/test\/contract\//
 
 /**
- * Begins with the files that take longest, so that no worker is left with one at the end. Jest knows that of a
- * clone that has run them before; of a fresh one it takes the largest files first.
+ * Begins with the files that take longest, so that no worker runs a long file alone at the end. Jest knows the times
+ * from an earlier run in this clone. In a fresh clone, Jest takes the largest files first.
  */
 export default class TestOrder extends TestSequencer {
   sort(tests) {

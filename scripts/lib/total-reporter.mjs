@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * Closes a test run with one line that people and programs can read alike; or writes down what came
- * of each file, where HOLDFAST_RESULTS names a file for that.
+ * Ends a test run with one line of totals, which people and programs can read. If HOLDFAST_RESULTS names a file, it
+ * writes the results of each test file there instead.
  */
 export default class TotalReporter {
   onRunComplete(_contexts, results) {

@@ -6,7 +6,7 @@ import { manifest, output, pages, repository, sections, sources } from '../lib/p
 /** The folder of the host below which the site is published, such as `/holdfast/`. */
 const base = process.env.SITE_BASE ?? '/'
 
-/** A padlock, in the page itself: no file is asked for. */
+/** A padlock. The page contains the icon, so the browser requests no file for it. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="none" stroke="#3451b2" stroke-width="2">' +
     '<rect x="2" y="7" width="12" height="8" fill="#3451b2"/><path d="M5 7V5a3 3 0 0 1 6 0v2"/></svg>',
@@ -14,7 +14,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
 
 const linkTo = (path) => `/${pages.get(path)}`
 
-/** An item of the sidebar for each page, in a group of its own where the index has a heading for it. */
+/** An item of the sidebar for each page. If the index has a heading for the page, the item is in a group. */
 function itemsOf({ items }) {
   const all = []
   for (const { path, text, group } of items) {
@@ -60,9 +60,9 @@ export default {
   outDir: output,
   cacheDir: join(sources, '../vitepress'),
   cleanUrls: false,
-  // A page that has not changed has the same address in the next build.
+  // The files of a page that has not changed have the same names in the next build.
   metaChunk: true,
-  // The index of the search is one file, and is loaded when somebody searches.
+  // The index of the search is one large file. A browser loads it when a user searches.
   vite: { build: { chunkSizeWarningLimit: 4_000 } },
   markdown: {
     anchor: { slugify },
@@ -73,7 +73,7 @@ export default {
       ...groups.map((group) => ({ text: group.text, link: firstLink(group) })),
       { text: 'API', link: API_INDEX },
     ],
-    // Each page has its sidebar in it: the long list of the API is in the pages of the API alone.
+    // Each page contains its sidebar. So only the pages of the API have the long list of the API.
     sidebar: {
       '/api/': [{ items: about }, { text: 'API', items: apiSidebar() }],
       '/': [

@@ -7,16 +7,16 @@ import { manifest, root, sources } from './pages.mjs'
 export const API = 'api'
 const folder = join(sources, API)
 
-/** Types that signatures name, and that no user writes. */
+/** Names that appear in signatures, but that no user needs. */
 const NOT_EXPORTED = [
-  'AnyRegistry', // The register of prom-client, whichever version it is.
-  'EVENTS', // The list that HistoryEvent is made of.
-  'LockFacts', // LockInfo has its members.
-  'ShortfallNumbers', // The constructor of NotDurableError, which no user calls.
-  'Words', // The same.
+  'AnyRegistry', // The registry of prom-client, of any of its versions.
+  'EVENTS', // The type HistoryEvent is derived from this list.
+  'LockFacts', // The page of LockInfo lists its members.
+  'ShortfallNumbers', // Only constructors of errors have this type, and no user calls them.
+  'Words', // As for ShortfallNumbers.
 ]
 
-/** The entry points that export something: the source of each by the name that users import. */
+/** The entry points that have exports: the name that users import, and the source file. */
 function entryPoints() {
   return Object.entries(manifest.exports)
     .filter(([name, entry]) => entry.import !== undefined && name !== './renewal-worker')
@@ -49,7 +49,7 @@ export async function writeApi() {
     intentionallyNotExported: NOT_EXPORTED,
     validation: { invalidLink: true, invalidPath: true, notExported: true, notDocumented: false },
     treatWarningsAsErrors: true,
-    // Of the plugin.
+    // Options of typedoc-plugin-markdown.
     entryFileName: 'index',
     hideBreadcrumbs: false,
     hidePageHeader: true,
@@ -57,7 +57,7 @@ export async function writeApi() {
     parametersFormat: 'table',
     useCodeBlocks: true,
   })
-  // A module is called as users import it, and not by the path of its source.
+  // The name of a module is its import path, and not the path of its source file.
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
       const entry = entries.find(({ source }) =>

@@ -5,8 +5,8 @@ import { join, posix } from 'node:path'
 
 /**
  * @param {string} folder the built site
- * @param {string} base the folder of the host that it is made for
- * @returns {string[]} what is wrong, a line each
+ * @param {string} base the folder of the host below which the site is published
+ * @returns {string[]} the faults, one line each
  */
 export function faultsOf(folder, base) {
   const pages = new Map(

@@ -1,8 +1,7 @@
-// What the pages need beside the Markdown of VitePress: links as they are in the repository, the anchors of GitHub,
-// and diagrams.
+// Extends the Markdown of VitePress: links as in the repository, the anchors of GitHub, and diagrams.
 import { addressOn, pathByAddress, withAddresses } from './pages.mjs'
 
-/** As GitHub makes it. A repeated heading gets a number from VitePress. */
+/** The anchor of a heading, as on GitHub. VitePress adds a number if a heading is repeated. */
 export function slugify(text) {
   return text
     .toLowerCase()
@@ -11,7 +10,7 @@ export function slugify(text) {
     .replace(/\s/g, '-')
 }
 
-/** @param {import('markdown-it').default} md that of VitePress */
+/** @param {import('markdown-it').default} md the parser of VitePress */
 export function forSite(md) {
   md.core.ruler.push('holdfast-links', ({ tokens, env }) => {
     const page = pathByAddress.get(env.relativePath)
@@ -37,7 +36,7 @@ export function forSite(md) {
 }
 
 function linksToSite(page, tokens) {
-  /** For each link that is open, whether it leads anywhere. */
+  /** For each open link: true if the site has an address for it. */
   const open = []
   for (const token of tokens) {
     if (token.type === 'link_open') {

@@ -1,5 +1,5 @@
-// Which Markdown files of the repository are pages of the site, at which address, and what a link in one of
-// them leads to there.
+// Finds the Markdown files of the repository that are pages of the site, the addresses of these pages, and the targets
+// of their links on the site.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ export const output = fileURLToPath(new URL('../dist', import.meta.url))
 
 const INDEX = 'docs/README.md'
 const FIRST = ['README.md', INDEX, 'CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md']
-/** Where files of the repository are that are no pages, if package.json names no repository. */
+/** The folder of the site for files that are not pages, if package.json names no repository. */
 const FILES = 'files'
 
 const markdown = new MarkdownIt({ html: true })
@@ -23,7 +23,7 @@ export function read(path) {
   return readFileSync(new URL(path, `file://${root}`), 'utf8')
 }
 
-/** @returns {boolean} whether a link leads to another file of the repository, or within its own page */
+/** @returns {boolean} true if a link leads to another file of the repository, or within its own page */
 function isInside(target) {
   return !/^([a-z][a-z+.-]*:|\/\/)/i.test(target)
 }
@@ -83,7 +83,7 @@ export function withAddresses(from, html) {
   return html.replace(ADDRESS, (_, name, target) => {
     const isLink = name === 'href'
     const address = addressOn(from, target, isLink ? 'link' : 'picture') ?? '#'
-    // VitePress turns addresses of pages into those of files only for links in Markdown.
+    // VitePress replaces `.md` in addresses only in Markdown links, not in HTML.
     return `${name}="${isLink ? address.replace(/\.md(?=#|$)/, '.html') : address}"`
   })
 }
@@ -114,7 +114,7 @@ export function titleOf(path) {
   return textOf(tokens[at + 1].children)
 }
 
-/** All Markdown files that are pages: those of docs/, and those that a page links to. */
+/** All Markdown files that are pages: the files of `FIRST` and docs/, and each file to which a page links. */
 function findPages() {
   const inDocs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
     .map((file) => posix.join('docs', file.replaceAll('\\', '/')))
@@ -143,10 +143,10 @@ function addressOf(path) {
     .replace(/^(CHANGELOG|SECURITY|CONTRIBUTING)\.md$/, (name) => name.toLowerCase())
 }
 
-/** By the path in the repository. @type {ReadonlyMap<string, string>} */
+/** The address of each page, by its path in the repository. @type {ReadonlyMap<string, string>} */
 export const pages = new Map(findPages().map((path) => [path, addressOf(path)]))
 
-/** The page's path in the repository, by its address. @type {ReadonlyMap<string, string>} */
+/** The path of each page in the repository, by its address. @type {ReadonlyMap<string, string>} */
 export const pathByAddress = new Map([...pages].map(([path, address]) => [address, path]))
 if (pathByAddress.size !== pages.size) throw new Error('Two pages have one address.')
 
@@ -158,16 +158,17 @@ const repository = [manifest.repository?.url ?? manifest.repository]
 
 export { repository }
 
-/** Files of the repository that pages show or link to, and which the site has a copy of, by address. */
+/** The files that the site copies, because pages show them or link to them: their paths, by address. */
 export const files = new Map()
 
 /**
- * What a link or a picture of a page leads to on the site.
+ * The address on the site to which a link or a picture of a page leads.
  *
- * A file that is no page is linked in the repository if package.json names one. Else the site has a copy, as text.
+ * If a file is not a page, the link leads to the repository that package.json names. If package.json names no
+ * repository, the site has a copy of the file.
  *
  * @param {string} from the path of the page in the repository
- * @param {string} target as the page has it
+ * @param {string} target the target, as it is written in the page
  * @param {'link' | 'picture'} use
  * @returns {string | undefined} undefined if there is nothing to link: a folder without a repository
  */
@@ -194,7 +195,7 @@ export function addressOn(from, target, use) {
   return `/${address}`
 }
 
-/** The sections of the index, each with its pages in order; a page that the index does not list is in its folder's. */
+/** The sections of the index, with their pages in order. An unlisted page is in the section of its folder. */
 export function sections() {
   const all = []
   const listed = new Set(FIRST)
@@ -205,7 +206,7 @@ export function sections() {
     return all.at(-1)
   }
   const links = linksOf(INDEX).filter(({ target, text }) => text !== undefined && isInside(target))
-  // What a list or a table has comes before what a sentence mentions.
+  // Links in lists and tables come before links in sentences.
   const inOrder = [...links.filter(({ isListed }) => isListed), ...links]
   for (const { headings } of links) if (headings[1] !== undefined) sectionOf(headings[1])
   for (const { target, text, headings } of inOrder) {
@@ -231,7 +232,7 @@ export function sections() {
   return all.filter(({ items }) => items.length > 0)
 }
 
-/** The links of a page to the pages before and after it are left out: the site has its own. */
+/** Removes the navigation at the start and the end of a page, because the site has its own navigation. */
 export function withoutSteps(text) {
   const lines = text.trimEnd().split('\n')
   const step = lines[2] ?? ''

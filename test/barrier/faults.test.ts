@@ -14,7 +14,7 @@ beforeEach(async () => {
   }
 })
 
-/** So that a request that is held back is given up soon. */
+/** With this limit, the client soon gives up a request that the proxy holds back. */
 const HASTY = { commandTimeoutMs: scaledMs(100) }
 
 /** The client repeats no request and renews no arrival, however slow the machine is. */

@@ -1,9 +1,9 @@
-// What the checker is compared with: all orders of small histories, tried one by one.
+// The checker is compared with this program, which tries all orders of small histories.
 
 interface Timed {
   from: number
   to: number
-  /** From when on it is not done any more, where it never came back. */
+  /** An operation that never returned may have no effect after this time. */
   expiresAt?: number
 }
 
@@ -13,7 +13,10 @@ interface Model<Op> {
   end(state: unknown, hold: string): unknown
 }
 
-/** Whether some order of some of them explains all. */
+/**
+ * Returns true if some order of the operations explains all their results. Operations that never returned may be left
+ * out.
+ */
 export function isExplained<Op extends Timed>(
   model: unknown,
   operations: Op[],
@@ -25,7 +28,7 @@ export function isExplained<Op extends Timed>(
     if (next === undefined) return []
     return Array.isArray(next) ? next : [next]
   }
-  // At any time: the state, what is still to be done, and the earliest moment for it.
+  // The arguments: the current state, the operations that are left, and the earliest time of the next operation.
   const go = (state: unknown, rest: Op[], at: number): boolean => {
     if (rest.every(({ to }) => to === Number.POSITIVE_INFINITY)) return true
     const latest = Math.min(...rest.map(({ to }) => to))
@@ -45,7 +48,7 @@ export function isExplained<Op extends Timed>(
   return go(first, operations, Number.NEGATIVE_INFINITY)
 }
 
-/** Random whole numbers that a seed repeats. */
+/** Returns random whole numbers that depend only on the seed. */
 export function numbersBelow(start: number): (n: number) => number {
   let seed = start
   return (n) => {

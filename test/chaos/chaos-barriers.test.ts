@@ -9,7 +9,7 @@ interface Call {
   isKnown: boolean
 }
 
-/** For so long an arrival with an unknown outcome may count after its call has ended, in milliseconds. */
+/** An arrival with an unknown outcome may count for this long after its call has ended, in milliseconds. */
 const MAY_COUNT_MS = 6_000
 
 let history: History
@@ -29,13 +29,13 @@ function act(what: string, said: object, answer: unknown, [asked, done]: [number
   history.hear({ kind: 'settle', id, ...outcome }, done)
 }
 
-/** One call for three parties. */
+/** Adds a call for three parties. */
 const call = (answer: unknown, asked: number, done: number) =>
   act('await', { parties: 3, waitMs: 5_000 }, answer, [asked, done])
 const look = (round: number | null, arrived: number, asked: number, done: number) =>
   act('inspect', {}, { round, arrived, parties: round === null ? null : 3 }, [asked, done])
 
-/** A round that is over about 20 ms after `from`. */
+/** Adds a round that ends about 20 ms after `from`. */
 function round(from: number) {
   call(true, from, from + 30)
   call(true, from + 10, from + 25)
@@ -123,8 +123,9 @@ test('an older round that returns is convicted, and so is a complete round that 
 })
 
 /**
- * True if rounds of some of these calls, with all known ones, explain them: tries all groups. An unknown call may count
- * for `longerMs` after its end, if the calls of its round that are known waited at the return of the first of them.
+ * Tries all groups of the calls. Returns true if rounds of some calls explain all calls with a known outcome. With
+ * `longerMs`, an unknown call may count for this time after its end. All calls of a round must then wait when its first
+ * known call returns.
  */
 function isExplained(calls: readonly Call[], parties: number, longerMs?: number): boolean {
   const known = calls.filter(({ isKnown }) => isKnown)
@@ -163,7 +164,7 @@ test('the judge of rounds gives the verdict that all groups of calls give', () =
       act('await', { parties, waitMs: 60_000 }, isKnown ? true : undefined, [from, to])
       calls.push({ from, to: isKnown ? to : to + MAY_COUNT_MS, isKnown })
     }
-    // Only the groups are compared.
+    // With this fault, the check compares only the groups.
     history.faults.push({ what: 'busy', where: '1 of 1 servers', from: 0, to: 100_000 })
     const longestMs = Math.max(
       0,

@@ -23,7 +23,7 @@ const verdict = (operations: Op[]) =>
 const passes = (...operations: Op[]) => expect(verdict(operations)).toBe('linearizable')
 const isConvicted = (...operations: Op[]) => expect(verdict(operations)).toBe('convicted')
 
-/** One thing after another, from 0, 10, 20 … on, 5 ms each. */
+/** Returns operations that start at 0, 10, 20 … and last 5 ms each. */
 const inTurn = (...some: [Op['kind'], Partial<Op>][]): Op[] =>
   some.map(([kind, more], i) => {
     const from = more.from ?? 10 * i
@@ -104,7 +104,7 @@ describe('a latch', () => {
       countDown(answer, undefined, { from: 12, to: 45, ...more })
     passes(...inTurn(...later, late(0)))
     isConvicted(...inTurn(...later, late(1)))
-    // The request was made before the call, or the answer was slow.
+    // This answer is possible if the request was made before the call, or if the answer was slow.
     passes(...inTurn(...later, late(1, { calledAt: 37 })))
     passes(...inTurn(...later, late(1, { isLoose: true })))
   })
@@ -123,7 +123,7 @@ test('a latch gets the verdict that all orders give', () => {
   const verdicts = { linearizable: 0, convicted: 0 }
   for (let i = 0; i < 1_500; i++) {
     const operations: Op[] = []
-    // One caller does all in turn, by the rules, and other callers act in between.
+    // One caller runs all operations in order, by the rules. Other callers run operations in between.
     let [left, round] = [0, 0]
     for (let k = 0; k < 3; k++) {
       const from = 6 * k + below(4)
@@ -203,7 +203,7 @@ describe('the rounds of a latch', () => {
     number = 0
   })
 
-  /** One act of a process: asked for, and answered, at these times. */
+  /** Adds one call of a process, with the times of its request and its answer. */
   function act(kind: string, said: object, answer: unknown, [asked, done]: [number, number]) {
     number += 1
     const id = `client 1.9.${number}`
@@ -219,7 +219,7 @@ describe('the rounds of a latch', () => {
     return id
   }
 
-  /** A round of three count-downs that is over at 60. */
+  /** Adds a round of three count-downs that ends at 60. */
   function round(id: number, from: number) {
     act('set', { count: 3 }, true, [from, from + 2])
     act('inspect', {}, { count: 3, round: id }, [from + 4, from + 6])
@@ -296,7 +296,7 @@ describe('the rounds of a latch', () => {
     act('set', { count: 3 }, true, [200, 201])
     expect(convictions()).toEqual({})
     expect(check(history).rounds).toMatchObject({ rounds: 0, leftOut: 1 })
-    // A clock that is set takes no count away.
+    // A change of the clock does not change the count.
     Object.assign(history.windows[0] as object, { isClock: true })
     expect(convictions()).toMatchObject({ rounds: 1 })
   })

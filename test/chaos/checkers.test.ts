@@ -83,7 +83,7 @@ describe.each(all)('a %s', (_, model) => {
     const late = [acquire('a', 0, 8, 1), acquire('b', 4, 5, 2)]
     passes(model, late, [{ hold: 'a', from: 3, to: NEVER }])
     isConvicted(model, late, [{ hold: 'a', from: 9, to: NEVER }])
-    // A hold that could end before its request: its client was closing.
+    // A hold that could end before its request, because its client was closing.
     passes(
       model,
       [acquire('a', 4, 8, 1), acquire('b', 5, 6, 2)],
@@ -219,7 +219,7 @@ test('the kept states do not grow with the length of the history', () => {
   for (let i = 0; i < 3_000; i++) {
     const at = 10 * i
     operations.push(acquire(`a${i}`, at - 500, at + 1, i + 1))
-    // Every tenth release is unknown; every seventh holder dies.
+    // Every tenth release has an unknown result, and every seventh holder dies.
     if (i % 7 === 0) endings.push({ hold: `a${i}`, from: at + 2, to: NEVER })
     else operations.push(release(`a${i}`, at + 2, i % 10 === 0 ? NEVER : at + 3))
     operations.push(acquire(`never${i}`, at, NEVER))
@@ -260,7 +260,7 @@ describe('a comparison with all orders', () => {
       for (const one of operations) {
         if (one.kind === 'release') continue
         one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)] as Mode
-        // Two operations sometimes have the same owner, which acts one after another.
+        // Two operations sometimes have the same owner, which runs one operation after another.
         const isLater = one.hold === 'c' && one.from > (operations[0]?.to ?? NEVER)
         one.owner = isLater && below(2) === 0 ? 'a' : one.hold
         const forgottenBelow = below(5)
@@ -280,7 +280,7 @@ describe('a comparison with all orders', () => {
     const operations: Op[] = []
     const endings: Ending[] = []
     for (const hold of ['a', 'b', 'c']) {
-      // One thing after another, as a caller does; the last one may never come back.
+      // A caller does one thing after another. Its last call may never return.
       let at = below(6)
       let to = at + 1 + below(6)
       const isHeard = below(8) > 0
@@ -322,7 +322,7 @@ describe('a read-write lock', () => {
     isConvicted(model, two)
     passes(model, two, [{ hold: 'a', from: 2, to: NEVER }])
     passes(model, [...two, release('a', 2, 5)])
-    // One owner may have both.
+    // One owner may hold both.
     const token = second === 'write' ? 2 : 1
     passes(model, [enter('a', first, 0, 1, 1), enter('b', second, 3, 4, token, 'a')])
   })

@@ -7,7 +7,7 @@ import { judge } from '../../programs/chaos/judge.mjs'
 interface Told {
   lock?: string
   token?: number
-  /** The times of the request, of the entry, of the exit and of the release. */
+  /** The times of the request, the entry, the exit and the release. */
   times?: [number, number, number, number]
   validUntil?: number
   released?: boolean | null
@@ -24,7 +24,7 @@ beforeEach(() => {
 const at = (time: number, kind: string, id: string, said = {}) =>
   history.hear({ kind, id, ...said }, time)
 
-/** A holder that requests, enters, writes the cells, leaves and releases. */
+/** Returns the events of a holder that requests, enters, writes the cells, leaves and releases. */
 function hold(
   id: string,
   { lock = 'lock', token, times, validUntil, released = true, ...more }: Told,
@@ -40,7 +40,7 @@ function hold(
   return plan.map(([time, kind, said]) => ({ time, kind, id, said }))
 }
 
-/** Adds all events to the history, in the order of time. */
+/** Adds all events to the history, in the order of their times. */
 function tell(...told: ReturnType<typeof hold>[]) {
   for (const { time, kind, id, said } of told.flat().sort((a, b) => a.time - b.time)) {
     at(time, kind, id, said)

@@ -2,7 +2,7 @@ import { check } from '../../programs/chaos/checkers/check.mjs'
 import { History } from '../../programs/chaos/checkers/history.mjs'
 import { plot } from '../../programs/chaos/plot.mjs'
 
-/** One lock, held by one client after another, a hundred milliseconds each. */
+/** One lock. One client after another holds it, for a hundred milliseconds each. */
 function historyOf(seconds: number): History {
   const history = new History()
   history.about = { world: 'single', seed: 7, startedAt: 1_000, calmAt: 1_000 * seconds }
@@ -42,7 +42,7 @@ test('the drawing of a run shows its locks, its faults and the times when a serv
   }
   expect(svg).toContain('100 operations in the run · nothing convicted')
   expect(svg).not.toMatch(/NaN|Infinity|undefined/)
-  // Each is in the legend too.
+  // The legend contains each of these marks once more.
   expect(svg.match(/class="shade"/g)).toHaveLength(2)
   expect(svg.match(/class="taken"/g)).toHaveLength(2)
   expect(svg.match(/class="found"/g)).toHaveLength(1)

@@ -15,7 +15,7 @@ interface Told {
   validUntil?: number
   released?: boolean | null
   outlives?: boolean
-  /** The times of the request, of the entry, of the exit and of the release. */
+  /** The times of the request, the entry, the exit and the release. */
   times: [number, number, number, number]
 }
 
@@ -28,7 +28,7 @@ beforeEach(() => {
   number = 0
 })
 
-/** @returns the id of a hold with all its events */
+/** Adds a hold with all its events. Returns its id. */
 function hold(told: Told): string {
   const { times, token, validUntil, released = true, lock = 'name', ...said } = told
   const [asked, entered, left, done] = times
@@ -94,7 +94,7 @@ describe('a read-write lock', () => {
     (from, to, excused) => {
       const tokenAt = (ms: number) => (ms + epochMs()) * 1_000
       hold({ family, mode: 'write', token: tokenAt(90), times: [80, 95, 200, 210] })
-      // Its token belongs to an earlier writer, and its reply was under way while the server forgot.
+      // The token belongs to an earlier writer. The reply was on its way when the server lost its data.
       hold({ family, mode: 'read', token: tokenAt(5), times: [0, 100, 200, 210], released: false })
       between(from, to, { tokensTellTime: true })
       expect(verdict()).toMatchObject({ overlaps: { length: 1 - excused }, excused })
@@ -199,7 +199,7 @@ describe('permits', () => {
       history.numbers.set('name', { available, taken })
       expect(convictions()).toEqual(found)
       expect(check(history).counted).toBe(1)
-      // A server may have forgotten them.
+      // A server may have lost the permits.
       between(100, 110)
       expect(check(history).counted).toBe(0)
     },
@@ -215,7 +215,7 @@ describe('permits without leases', () => {
     hold({ ...three, permits: 2, times: [0, 220, 250, 260] })
     expect(verdict()).toMatchObject({ overlaps: [{ lock: 'name' }], excused: 0 })
     expect(convictions()).toEqual({ linearizability: 1 })
-    // A clock that was set does not take permits away.
+    // A change of the clock takes no permits away.
     between(100, 110, { isClock: true })
     expect(verdict().overlaps).toHaveLength(1)
     history.windows.splice(0)
@@ -224,7 +224,7 @@ describe('permits without leases', () => {
     expect(convictions()).toEqual({})
   })
 
-  /** A holder whose process was killed after this number of messages. */
+  /** Adds a holder whose process was killed after this number of messages. */
   function killed(messages: number, permits: number): void {
     number += 1
     const id = `client ${number}.9.1`
@@ -263,7 +263,7 @@ describe('permits without leases', () => {
     history.hear({ kind: 'settle', id, result: 'refused' }, 500)
     history.numbers.set('name', { available: 1, taken: 0 })
     expect(convictions()).toEqual({ conservation: 1 })
-    // On whatever lock its last attempt was.
+    // The last attempt of the client may be for any lock.
     history.hear({ kind: 'ask', id: 'client 7.9.2', lock: 'other' }, 600)
     expect(convictions()).toEqual({})
   })

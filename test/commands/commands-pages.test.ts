@@ -12,7 +12,7 @@ const { server, newClient } = newSetting()
 const overview = readPage('docs/reference/program.md')
 const pageOf = (name: string) => readPage(`docs/reference/program-${name}.md`)
 const howTo = readPage('docs/how-to/stuck-lock.md')
-/** The doctor and the dashboard have pages of their own. */
+/** The doctor and the dashboard have their own pages. */
 const OWN = ['doctor', 'dashboard']
 
 const names = (page: Page, words: string, column: string) => {

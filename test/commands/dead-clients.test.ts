@@ -5,7 +5,7 @@ import { newSetting } from './setting.ts'
 
 const { server, newClient, inspected } = newSetting()
 
-/** A process that holds `held` and waits in the queue of `awaited`, and is killed. */
+/** Starts a process that holds `held` and waits in the queue of `awaited`. Then kills the process. */
 async function killWorker(): Promise<number> {
   const worker = startChild('test/commands/fixtures/worker.mjs', { args: [server.url] })
   await worker.next((message) => message === 'holds')
@@ -26,7 +26,7 @@ test('inspect does not call a killed holder alive: it reports when its client wa
   expect(sentence).not.toContain('alive')
   expect(sentence).toMatch(new RegExp(`^worker-C was last seen \\d+ s ago: .* process ${pid} on `))
   const seenMs = holders[0]?.process?.seenMs ?? 0
-  // A report that is older than two of its intervals says that the process is probably gone.
+  // If the last report is older than two intervals, the process is probably gone.
   const at = `${Date.now() - 60_000} ${Date.now() - 60_000}`
   await server.admin.hset(`holdfast_client:{${holders[0]?.process?.client}}`, 'at', at)
   const later = await inspected('held')

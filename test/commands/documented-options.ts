@@ -1,7 +1,7 @@
 import { WHERE_USAGE } from '../../tools/servers/where.ts'
 import { type Page, plain, tableRows } from '../repo/docs/pages.ts'
 
-/** The options that a usage names, without those that every command has. */
+/** The options that a usage text names, without the options that every command has. */
 export function optionsOf(usage: string): string[] {
   return namesIn(usage.replace(WHERE_USAGE, ''))
 }
@@ -11,7 +11,10 @@ export function documentedOptions({ lines }: Page): string[] {
   return rowsOf(lines).flatMap(({ option = '' }) => namesIn(plain(option)))
 }
 
-/** The options of a usage whose default is a number, each with it; and what a page says. */
+/**
+ * The options of a usage text whose default is a number, with this number, and the same options in the tables of a
+ * page.
+ */
 export function defaultsOf(usage: string, { lines }: Page) {
   const entry = /^ {2}(?:-\w, )?--([\w-]+)[^\n]*(?:\n {20,}[^\n]*)*/gm
   const given = [...usage.replace(WHERE_USAGE, '').matchAll(entry)].flatMap(([text, name]) => {

@@ -42,7 +42,7 @@ test('list shows names that are held or waited for, and --all adds free locks an
   await client.getPermitExpirableSemaphore('unused').setPermits(3)
   await client.getCountDownLatch('closed').trySetCount(2)
   await (await client.getLock('free').lock()).release()
-  // As Redisson, which notes no kind, sets a semaphore or a latch.
+  // Redisson sets a semaphore or a latch like this, because it does not store the kind.
   await server.admin.set('of-java', 4)
   const taken = client.getSemaphore('taken')
   await taken.trySetPermits(1)

@@ -71,7 +71,7 @@ test('slow answers do not make inspect report a lease as renewed', async () => {
   const before = await calls()
   const looking = holdfast(['inspect', 'slow', proxy.url, '--json', '--look-ms', '600'])
   await eventually(async () => (await calls()) > before)
-  await pause(120) // The first look has a few short questions more. The second comes later.
+  await pause(120) // The first check has a few more short requests. The second check comes later.
   proxy.delay(200, { direction: 'toClient' })
   const { holders } = JSON.parse((await looking).out) as Inspected
   expect(holders[0]?.renewal).toBe('not-renewed')

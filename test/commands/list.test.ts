@@ -4,7 +4,7 @@ import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
 
-/** One line for each lock: its cells. */
+/** Returns the cells of each line. There is one line for each lock. */
 function cells(out: string): string[][] {
   return out
     .trimEnd()

@@ -26,10 +26,10 @@ const NAMES = {
   'a byte order mark before a hex digit': '\uFEFFdeadbeef',
 }
 
-/** Runs it in a real shell, with the program of this package in the place of npx. */
+/** Runs the command in a real shell, with the program of this package instead of npx. */
 async function paste(command: string): Promise<{ code: number; err: string }> {
   const script = `npx() { shift; ${shellWord(process.execPath)} ${shellWord(program)} "$@"; }`
-  // There is no terminal to ask.
+  // There is no terminal that could confirm the command.
   const line = command.replace('--force', '--force --yes')
   try {
     await promisify(execFile)('bash', ['-c', `${script}\n${line}`])
@@ -78,7 +78,7 @@ test('the printed command works for an owner that begins with a dash', async () 
 
 test('a name with a NUL byte has no command, because no shell can pass it', async () => {
   await newClient().getLock('a\0b').lock()
-  // The program is called in this process: no shell stands between.
+  // The program runs in this process, so no shell handles the name.
   const { out } = await holdfast(['inspect', '--json', '--look-ms=0', server.url, '--', 'a\0b'])
   const { toFree } = JSON.parse(out) as Inspected
   expect(toFree.command).toBeNull()

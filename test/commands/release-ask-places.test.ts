@@ -6,7 +6,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { letVote, startMasters } from '../support/masters.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 
-/** A holder that listens for requests receives a request with a reason, and releases the lock. */
+/** Checks that a holder that listens for requests receives a request with a reason, and releases the lock. */
 async function asked(options: HoldfastOptions, args: readonly string[]): Promise<void> {
   const client = new Holdfast({ label: 'worker-A', ...options })
   atEnd(() => client.close(), { beforeCheck: true })

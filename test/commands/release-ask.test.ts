@@ -39,7 +39,7 @@ test('release --ask sends the reason to the holder, and reports that the holder 
     },
   ])
   expect(await isHeld('app:a')).toBe(true)
-  // It leaves nothing of its own.
+  // The program leaves no key in Redis.
   expect(await server.admin.keys('holdfast_client:*')).toEqual([`holdfast_client:{${client.id}}`])
 })
 

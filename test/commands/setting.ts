@@ -7,7 +7,7 @@ import { sharedServer } from '../support/redis-server.ts'
 /** A server that is empty after each test, and clients that are closed before the leak check. */
 export function newSetting() {
   const server = sharedServer()
-  // Counts and fences have no owner who takes them away.
+  // Counts and fences have no owner that removes them.
   beforeEach(() => atEnd(() => server.flush(), { beforeCheck: true }))
   const newClient = (options = {}) => {
     const client = new Holdfast({ redis: server.url, ...options })

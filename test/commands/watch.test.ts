@@ -11,7 +11,7 @@ import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
 
-/** Runs it until the test is over. */
+/** Runs the command until the end of the test. */
 function watching(args: readonly string[], given: Partial<Terminal> = {}) {
   const stop = new AbortController()
   const seen = { out: '', err: '' }
@@ -61,7 +61,7 @@ test('watch prints each change as a line of JSON: held, waiting, held by the nex
   await second.release()
   await eventually(() => events().includes('free a 0'))
   expect(await end()).toBe(0)
-  // Listeners are counted beside the queue: their end may be seen one check later.
+  // Waiters are counted separately from the queue, so a check may see the end of a waiter one check later.
   expect(held().map(({ token }) => token)).toEqual([first.token, second.token])
   expect(held()[1]).toMatchObject({ holders: [{ owner: second.owner }] })
   expect(events().filter((one) => one.startsWith('free'))).toHaveLength(1)
@@ -116,7 +116,7 @@ test('watch reports an outage once, and continues afterwards', async () => {
     await own.admin.pexpire('a', 60_000)
   }
   await hold()
-  // It was up at the first look.
+  // The server was up at the first check.
   await eventually(() => events().length === 1, { timeoutMs: 15_000 })
   await own.kill()
   await eventually(() => events().includes('outage'))
@@ -134,7 +134,7 @@ test('watch reports an outage once, and continues afterwards', async () => {
 })
 
 describe('a scan that takes longer than the interval', () => {
-  /** Scans twice. During the second scan the test changes locks, and the scan has an older row of `a`. */
+  /** Scans twice. The test changes locks during the second scan, and this scan returns an older row of `a`. */
   async function eventsOf(change: (inspection: FakeInspection) => void, fails = false) {
     const hold = (owner: string) => ({ holders: [{ owner }] })
     const inspection = new FakeInspection()
@@ -161,7 +161,7 @@ describe('a scan that takes longer than the interval', () => {
           events.push('row' in one ? `${one.event} ${one.row.key} ${ownerIn(one.row)}` : one.event)
         }
         before = view
-        // By then the next scan is due.
+        // The next scan is due by then.
         laterMs = 6_000
         if (scans >= 2 && ++looksAfter === 8) stop.abort()
       }

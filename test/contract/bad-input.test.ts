@@ -23,7 +23,7 @@ const NO_MILLISECONDS: [value: unknown, shown: string][] = [
 /** The values without Infinity, which is valid for a wait. */
 const FINITE = NO_MILLISECONDS.filter(([value]) => value !== Infinity)
 
-/** Untyped, as callers without TypeScript write their calls. */
+/** Calls without types, like calls of users without TypeScript. */
 // biome-ignore lint/suspicious/noExplicitAny: That is the point.
 type Any = any
 

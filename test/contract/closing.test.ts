@@ -151,7 +151,7 @@ describeLocks('close() of the client', (stage) => {
     for (let round = 0; round < 10; round++) {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
-      if (round % 2 === 0) await lock.isLocked() // connected before
+      if (round % 2 === 0) await lock.isLocked() // connects the client before
       const wait = lock.lock().catch((error) => error)
       for (let turn = 0; turn < round; turn++) await Promise.resolve()
       await client.close()

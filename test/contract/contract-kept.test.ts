@@ -5,7 +5,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { describeWorlds } from '../support/worlds.ts'
 
-/** Far above the noise of a busy machine, and far below any lease and any fallback look here. */
+/** Much longer than delays of a busy machine, and much shorter than any lease or interval between checks here. */
 const SOON_MS = 1_500
 const KEEP_MS = 60_000
 

@@ -8,7 +8,7 @@ import {
 import { eventually, never } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-/** The requests that a client receives. */
+/** Records the requests that a client receives. */
 function heardBy(client: Holdfast): ReleaseRequestedEvent[] {
   const events: ReleaseRequestedEvent[] = []
   client.on('releaseRequested', (event) => events.push(event))
@@ -69,12 +69,12 @@ describeLocks('a request to release', (stage) => {
     expect(lease.releaseRequested.reason).toMatchObject({ reason: null })
     await lease.release()
     const other = await stage.getLock(holder, 'other').lock()
-    // The event is listened to only after the lock was acquired.
+    // The code adds its listener only after the client has acquired the lock.
     const events = heardBy(holder)
     await hears(holder)
     expect(await stage.getLock(requester, 'other').requestRelease()).toBe(1)
     expect(events).toHaveLength(1)
-    // The signal was not read before the request, and still reports it.
+    // The test reads the signal only after the request, but the signal still reports the request.
     expect(other.releaseRequested.aborted).toBe(true)
     await other.release()
   })
@@ -104,7 +104,7 @@ describeLocks('a request to release', (stage) => {
     expect(events).toEqual([])
   })
 
-  /** The owner of a hold that has ended, while another lock is held. */
+  /** Returns the owner of a hold that has ended. The client then holds another lock. */
   async function heldAndReleased(client: Holdfast) {
     const { owner, release } = await stage
       .getLock(client, 'it')
@@ -126,7 +126,7 @@ describeLocks('a request to release', (stage) => {
     ]
     await hears(holder)
     const owner = leases[1]?.owner ?? ''
-    // The owner alone decides, whichever lock the request is for.
+    // The request is for lock `a`, but the owner decides: this owner holds lock `b`.
     expect(await stage.getLock(requester, 'a').requestRelease({ owner })).toBe(1)
     expect(events.map(({ name }) => name)).toEqual([leases[1]?.name])
     for (const lease of leases) await lease.release()

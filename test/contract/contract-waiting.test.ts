@@ -4,7 +4,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { takes } from '../support/takes.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-/** Far above the noise of a busy machine, and far below any lease here. */
+/** Much longer than delays of a busy machine, and much shorter than any lease in these tests. */
 const SOON_MS = 1_500
 
 describeLocks(
@@ -85,12 +85,12 @@ describeLocks(
     describe('tryLock()', () => {
       test('tryLock() without waitMs does not wait', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-        expect(await two.isLocked()).toBe(false) // connects
+        expect(await two.isLocked()).toBe(false) // connects the client
         const lease = await one.lock()
         for (const attempt of [two.tryLock(), one.tryLock(), two.tryLock({ leaseMs: 500 })]) {
           expect(await attempt).toBeNull()
         }
-        // A wait would last for the watched lease, and would subscribe.
+        // A call that waits would subscribe to a channel.
         expect(await stage.channels()).toEqual([])
         await lease.release()
         const got = await two.tryLock()
@@ -100,13 +100,13 @@ describeLocks(
 
       test('tryLock() with waitMs returns null when the time is up, not much earlier or later', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-        expect(await two.isLocked()).toBe(false) // connects
+        expect(await two.isLocked()).toBe(false) // connects the client
         const lease = await one.lock()
         const attempts = [two, one].flatMap((lock) => [
           () => lock.tryLock(600),
           () => lock.tryLock({ waitMs: 600 }),
         ])
-        // A waiter leaves its queue early enough to answer in time.
+        // A waiter leaves the queue before the end of `waitMs`, so that the call settles in time.
         const limits = { atLeast: 300, atMost: 600 + SOON_MS }
         const outcomes = attempts.map((attempt) => takes(limits, attempt))
         expect(await Promise.all(outcomes)).toEqual([null, null, null, null])
@@ -122,7 +122,7 @@ describeLocks(
         await lease.release()
         const got = await attempt
         expect(got?.valid).toBe(true)
-        // A grant from the queue is confirmed while its owner already continues.
+        // The client confirms a grant from the queue while the owner already works.
         await eventually(async () => (await stage.pttl('it')) > 15_000)
         expect(await stage.pttl('it')).toBeLessThanOrEqual(20_000)
         await got?.release()
@@ -253,7 +253,7 @@ describeLocks(
         expect(await stage.channels()).toEqual([])
         const waiting = others.flatMap((lock) => [lock.tryLock(10_000), lock.lock(), lock.lock()])
         await waiters(holder as HoldfastLock, 2)
-        // One channel for the lock; or an inbox for each client, and a channel for the lock after a while.
+        // A lock has one channel. A fair lock has an inbox for each client, and later also a channel of the lock.
         await eventually(async () => {
           const channels = await stage.channels()
           const inboxes = channels.filter((name) => /inbox/.test(name))
@@ -304,7 +304,7 @@ describeLocks(
     test('lock() and using() with waitMs reject with WaitTimeoutError when the time is up, and the error names the holder', async () => {
       const [holder, other] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const lease = await holder.lock()
-      // A new client does not know a server yet.
+      // Connects the client, which does not know its server yet.
       expect(await other.tryLock()).toBeNull()
       const work = jest.fn()
       const waits = [other.lock({ waitMs: 500 }), other.using(work, { waitMs: 500 })]

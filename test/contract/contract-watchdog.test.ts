@@ -46,7 +46,7 @@ describeLocks(
     ])(
       '%s with leaseMs and renew keeps the lock, and no lease is longer than leaseMs',
       async (_, acquire) => {
-        // The watchdog would be much too late with the lease of the client.
+        // With the lease of the client, the watchdog would renew the lock much too late.
         const lock = stage.getLock(stage.world.newClient({ leaseMs: 60_000 }), 'it')
         const lease = await acquire(lock)
         const isOver = async () => {

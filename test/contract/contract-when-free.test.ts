@@ -3,7 +3,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { takes } from '../support/takes.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-/** Far above the noise of a busy machine, and far below any lease and any fallback look here. */
+/** Much longer than delays of a busy machine, and much shorter than any lease or interval between checks here. */
 const SOON_MS = 1_500
 
 describeLocks(
@@ -74,7 +74,7 @@ describeLocks(
       test('whenFree() returns false at the end of waitMs, and listens no longer', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
-        expect(await two.isLocked()).toBe(true) // connects
+        expect(await two.isLocked()).toBe(true) // connects the client
         const wait = () => two.whenFree({ waitMs: 400 })
         expect(await takes({ atLeast: 390, atMost: 400 + SOON_MS }, wait)).toBe(false)
         await nobodyListens()
@@ -143,7 +143,7 @@ describeLocks(
         await listening()
         await never(() => calls > 0, 30)
         const lease = await one.lock()
-        const wait = two.whenFree() // Looks, and so sees that it is held.
+        const wait = two.whenFree() // checks the lock and finds it held
         await never(() => calls > 0, 30)
         await lease.release()
         expect(await wait).toBe(true)

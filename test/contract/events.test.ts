@@ -6,8 +6,8 @@ import { describeLocks } from './lock-kinds.ts'
 const NAMES: (keyof HoldfastEvents)[] = ['acquired', 'released', 'wait', 'late', 'lost', 'error']
 
 /**
- * Records the events of the client, in order. Errors of a dead master are left out, and so are
- * renewals, unless `more` names them: a master that has just connected may confirm a lease.
+ * Records the events of the client, in order. Leaves out errors of a dead master. Leaves out renewals too, unless
+ * `more` names them, because a master that has just connected may confirm a lease.
  */
 function record(client: Holdfast, ...more: 'renewed'[]): [name: string, event: unknown][] {
   const events: [string, unknown][] = []
@@ -131,7 +131,7 @@ describeLocks('the events', (stage) => {
     },
   )
 
-  /** In a cluster, a request is for one slot. These names are in one slot, also behind a prefix. */
+  /** In a cluster, each request is for one slot. These names are in the same slot, with or without a prefix. */
   const namesOfOneSlot = ['it 43733', 'it 46041', 'it 52772']
 
   test('a renewed event has the number of locks in the request', async () => {
@@ -168,7 +168,7 @@ describeLocks('the events', (stage) => {
     await lock.forceUnlock()
     await expect(lock.unlock()).rejects.toBe(lease.signal.reason)
     expect(events.map(([name]) => name)).toEqual(['acquired', 'lost'])
-    // A master that has just connected is asked about the lease, and may answer first.
+    // The client also asks a master that has just connected about the lease. The answer of this master may come first.
     const reason = stage.world.isQuorum ? /^(forced|gone)$/ : /^forced$/
     expect(events[1]?.[1]).toMatchObject({ error: { reason: expect.stringMatching(reason) } })
   })

@@ -20,7 +20,7 @@ describeLocks('the lease', (stage) => {
       expect(last).toBeLessThanOrEqual(800)
       await eventually(async () => {
         const now = await stage.pttl('it')
-        // The memory server reports a key that has just ended with less than -2.
+        // The memory server reports less than -2 for a key that has just expired.
         expect(now).toBeLessThanOrEqual(Math.max(last, -2))
         last = now
         return now === -2

@@ -14,13 +14,13 @@ import {
   worlds,
 } from '../support/worlds.ts'
 
-/** A lock that the contract suites hold for, and the worlds that it runs in. */
+/** A kind of lock that the contract suites test, and the worlds of these tests. */
 interface LockKind {
   name: string
   worlds: readonly World[]
-  /** True if waiters queue in Redis, and receive a grant by a channel of their client. */
+  /** True if waiters queue in Redis, and receive grants on a channel of their client. */
   fair: boolean
-  /** True if several owners hold it at once. Left out if one owner excludes all others. */
+  /** True if several owners can hold the lock at once. Missing if one owner excludes all others. */
   isShared?: true
   /** The fields of a hold in Redis, in addition to its hold count. */
   fieldsBeside?: Readonly<Record<string, string>>
@@ -29,11 +29,11 @@ interface LockKind {
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock
 }
 
-/** The usual worlds by their names; or all places that were chosen, where each kind is to be seen. */
+/** Returns the usual worlds with matching names. If places were chosen, returns all of them instead. */
 const among = (names: RegExp) =>
   chosenPlaces.length > 0 ? chosenPlaces : worlds.filter(({ name }) => names.test(name))
 
-/** Every kind of lock that keeps the contract. To add one, put it here. */
+/** The kinds of locks that the contract suites test. Add a new kind here. */
 const kinds: readonly LockKind[] = [
   {
     name: 're-entrant lock',
@@ -63,7 +63,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to read',
-    // The two sides behave the same in every world.
+    // One world is enough, because the write lock and the read lock behave the same in every world.
     worlds: among(/own client/),
     fair: false,
     isShared: true,
@@ -84,7 +84,7 @@ export class Stage {
     this.#kind = kind
   }
 
-  /** True if several owners hold it at once. */
+  /** True if several owners can hold the lock at once. */
   get isShared(): boolean {
     return this.#kind.isShared === true
   }
@@ -93,7 +93,7 @@ export class Stage {
     return this.#kind.fair
   }
 
-  /** Defines a test of what keeps others out, where the lock does. */
+  /** Defines a test about exclusion, unless several owners can hold the lock at once. */
   readonly testOfExclusion: (title: string, fn: () => Promise<void>) => void = (title, fn) => {
     if (!this.#kind.isShared) test(title, fn)
   }
@@ -116,24 +116,24 @@ export class Stage {
     ) as HoldfastLock[] & { length: Count }
   }
 
-  /** The lock as Redis has it: owner to hold count. */
+  /** Returns the holders in Redis, with their hold counts. */
   async fields(name: string): Promise<Record<string, number>> {
     const hash = await this.world.server.admin.hgetall(this.world.rawName(name))
-    // A read-write lock has its mode beside them.
+    // The hash of a read-write lock also has the field `mode`.
     const holds = Object.entries(hash).filter(([field]) => field !== 'mode')
     return Object.fromEntries(holds.map(([owner, count]) => [owner, Number(count)]))
   }
 
-  /** The hold counts of the lock in Redis: `[2]` for one owner with two, `[]` for a free lock. */
+  /** Returns the hold counts of the lock in Redis: `[2]` for one owner with two holds, `[]` for a free lock. */
   async holds(name: string): Promise<number[]> {
     return Object.values(await this.fields(name))
   }
 
   /**
-   * Puts a hold of another owner into Redis, in place of the present holds.
+   * Replaces the current holds in Redis by a hold of another owner.
    *
-   * @param ttlMs left out for a lock that never expires
-   * @returns the owner, as Redis has it
+   * @param ttlMs missing for a lock that never expires
+   * @returns the name of the owner in Redis
    */
   async putHold(name: string, holds: number, ttlMs?: number): Promise<string> {
     const { fieldsBeside = {}, ownerSuffix = '' } = this.#kind
@@ -160,10 +160,10 @@ export class Stage {
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
 
-  /** The number of scripts that Redis has run. Waits until all masters have run the requests that were sent. */
+  /** Like `requests()`, but waits until all masters have run the requests that were sent. */
   async settledRequests(): Promise<number> {
     let seen = await this.requests()
-    // A majority has answered; the other masters answer a little later.
+    // The client needs the answers of a majority only, so the other masters may answer a little later.
     for (let before = -1; this.world.isQuorum && before !== seen; seen = await this.requests()) {
       before = seen
       await pause(100)

@@ -314,7 +314,7 @@ describeLocks(
     })
 
     describe('unlock()', () => {
-      /** Rejects, and leaves the lock in Redis exactly as it was. */
+      /** Checks that `unlock` rejects and does not change the lock in Redis. */
       const changesNothing = async (unlock: () => Promise<void>) => {
         const before = await stage.fields('it')
         const pttl = await stage.pttl('it')
@@ -399,7 +399,8 @@ describeLocks(
         const first = await lock.lock()
         await first.release()
         const second = await lock.lock()
-        // A server may receive the first acquisition late, or forget its release.
+        // Each acquisition has a new owner name, because the server may receive the first acquisition late or lose its
+        // release.
         expect(second.owner).not.toBe(first.owner)
         await first.release()
         expect(await holds()).toEqual([1])
@@ -473,7 +474,7 @@ describeLocks(
         const abort = new AbortController()
         await lock.lock()
         const nested = [1, 2].map(() => lock.lock({ signal: abort.signal }))
-        // The promise is "within a second"; the machine may be busy.
+        // The client warns within a second. The test waits longer, because the machine may be busy.
         await eventually(() => selfWaits(spy).length > 0, { timeoutMs: 3_000 })
         await never(() => selfWaits(spy).length > 1, 50)
         expect(selfWaits(spy)[0]?.[0]).toMatch(/"it".*using\(fn\).*run\(fn\).*owner/)

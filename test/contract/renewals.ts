@@ -1,7 +1,7 @@
 import type { Holdfast } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** Waits for that many confirmed renewals of the client from now. */
+/** Waits until the client has confirmed `count` renewals from now on. */
 export async function renewals(client: Holdfast, count: number): Promise<void> {
   let seen = 0
   const onRenewed = () => {

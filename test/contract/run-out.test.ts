@@ -13,7 +13,7 @@ describeLocks('expired leases', (stage) => {
   const holds = () => stage.holds('it')
   const warnings = catchWarnings()
 
-  /** A lease that has expired in the client and in Redis. */
+  /** Returns a lease that has expired in the client and in Redis. */
   const outlived = async (locking: Promise<Lease>) => {
     const lease = await locking
     await eventually(() => lease.signal.aborted)
@@ -48,7 +48,7 @@ describeLocks('expired leases', (stage) => {
     async () => {
       const lock = newLock()
       const late = await lock.lock(1_000)
-      const next = lock.lock() // It waits while the other is held, and so is another task's.
+      const next = lock.lock() // This call waits while the first lease is held, so it counts as another task.
       const lease = await next
       expect(late.signal.aborted).toBe(true)
       const error = await lock.unlock().catch((one) => one)
@@ -126,13 +126,15 @@ describeLocks('expired leases', (stage) => {
 })
 
 const LONGEST_MS = scaledMs(1_600)
-/** A request may take so long on a busy machine. A renewal that ignored `maxHoldMs` would last about 700 ms longer. */
+/**
+ * On a busy machine, a request may take this long. A renewal that ignored `maxHoldMs` would last about 700 ms longer.
+ */
 const LATENCY_MS = 500
 
 describeLocks(
   'the longest hold',
   (stage) => {
-    /** No lease in Redis ends later than that time, except for the latency of a request. */
+    /** Checks that no lease in Redis ends later than `endsAt`, except for the latency of a request. */
     const endsBy = async (endsAt: number, signal: AbortSignal) => {
       await never(
         async () => {

@@ -138,7 +138,7 @@ describeLocks(
       const { admin } = stage.world.server
       const lease = await lock.lock()
       expect(await admin.pttl(counter('it'))).toBeLessThanOrEqual(2_000 + 500)
-      // The renewals last longer than the counter would by itself.
+      // The watchdog renews the lock for longer than the counter would live by itself.
       await new Promise((resolve) => setTimeout(resolve, 3_500))
       const { token } = await lock.inspect()
       stage.expectLastToken(token, lease.token)

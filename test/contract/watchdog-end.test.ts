@@ -7,7 +7,7 @@ import { renewals } from './renewals.ts'
 
 describeLocks('the end of the watchdog', (stage) => {
   test('the watchdog stops at the release, and does not renew the lock for the next holder', async () => {
-    // In a cluster, a client registers at another node, at its own time.
+    // Without `presence: false`, the client would at some time also write its presence, in a cluster to another node.
     const client = stage.world.newClient({ leaseMs: scaledMs(1_500), presence: false })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -15,7 +15,7 @@ describeLocks('the end of the watchdog', (stage) => {
     await lease.release()
     const before = await stage.settledRequests()
     await never(async () => (await stage.requests()) !== before, 700, { everyMs: 25 })
-    // Nor does it renew the lock while another client holds it.
+    // The watchdog also sends no renewal while another client holds the lock.
     const next = stage.world.newClient({ presence: false })
     const other = await stage.getLock(next, 'it').lock(5_000)
     const after = await stage.settledRequests()

@@ -44,7 +44,7 @@ describeInBrowser('the page', () => {
     const { page } = await open(troubles())
     await rowOf(page, 'shop:order:1001').waitFor()
     const tile = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
-    // Candidates of an election wait while another candidate leads: these numbers leave them out.
+    // Candidates of an election wait while another candidate leads, so these numbers leave them out.
     expect(await tile('Oldest wait').textContent()).toMatch(/3\smin\s1\d\s+s.*shop:order:1001$/s)
     expect(await tile('Live waiters').textContent()).toMatch(/15for 7 locks$/)
     expect(await tile('Held').textContent()).toMatch(/13of 51 names$/)
@@ -100,7 +100,7 @@ describeInBrowser('the page', () => {
     ])
     expect(await levelOf('shop:billing')).toEqual(['', 0, ''])
     expect(await levelOf('shop:report')).toEqual(['', 0, ''])
-    // The worst come first.
+    // The worst levels come first.
     const levels = await page
       .locator('#body tr[data-key]')
       .evaluateAll((rows) =>
@@ -303,7 +303,7 @@ describeInBrowser('the page', () => {
     const focused = () => page.evaluate('document.activeElement.textContent')
     const selected = () => page.evaluate('getSelection().toString()')
     const command = await panel.locator('.command code').textContent()
-    // By the second answer the page shows the first answer.
+    // When the second answer arrives, the page shows the first answer.
     const answers = async (count: number) => {
       for (let i = 0; i < count; i++) await page.waitForResponse(/api\/lock/)
     }

@@ -8,7 +8,7 @@ import { atEnd } from '../support/lifetime.ts'
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Tests of the page need a browser: they are left out where there is none, but not where all has to be tested. */
+/** Tests of the page need a browser. Without a browser they are skipped, but not in CI. */
 export const describeInBrowser =
   existsSync(CHROMIUM) || process.env.CI === 'true' ? describe : describe.skip
 
@@ -19,7 +19,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser
 }
 
-/** A page that notes what its policy forbids, and what goes wrong in it. */
+/** Opens a page. Records violations of its security policy and errors in the page. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -39,10 +39,12 @@ export async function openPage(
   return { page, troubles }
 }
 
-/** By a call of the browser itself: a script in the page would not be let in. */
+/**
+ * Returns the accessibility faults. The browser itself runs axe, because the policy of the page would refuse a script.
+ */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe)
-  // A colour on its way to another is neither of them.
+  // Waits for the end of animations, because a changing colour has no fixed contrast.
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
     .map(({ finished }) => finished))`)
@@ -54,7 +56,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   )
 }
 
-/** Serves it under a path, on a port of its own unless one is given. */
+/** Serves the dashboard under a path, on a free port or on the given port. */
 export async function serve(
   dashboard: Dashboard,
   port = 0,

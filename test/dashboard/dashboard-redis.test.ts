@@ -163,7 +163,7 @@ test.each(["it's $(id)", '-x', 'job\n2'])(
     expect(toFree.needsPassword).toBe(true)
     const program = join(__dirname, '../../dist/esm/tools/cli/main.js')
     const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`
-    // There is no terminal to ask, and no password here.
+    // There is no terminal that could confirm the command, and no password here.
     const command = toFree.command.replace('--force', '--force --yes').replace(/--user=\S+ /, '')
     await promisify(execFile)('bash', ['-c', `${script}\n${command}`])
     expect(await server.admin.exists(name)).toBe(0)

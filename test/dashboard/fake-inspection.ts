@@ -11,7 +11,7 @@ type Given = Partial<Omit<LockDetail, 'key' | 'holders' | 'queue'>> & {
   readonly queue?: readonly Partial<WaiterRow>[]
 }
 
-/** A deployment that is what a test says it is, and counts what is asked of it. */
+/** A deployment whose state the test sets. It counts the requests. */
 export class FakeInspection implements Inspection {
   readonly address = '10.0.0.5:6379'
   readonly cost = { commands: 0, bytes: 0, tookMs: 0 }
@@ -48,7 +48,7 @@ export class FakeInspection implements Inspection {
     this.locks.set(key, { since: Date.now(), detail })
   }
 
-  /** Ages grow with time, and leases are renewed. */
+  /** Returns the lock of now: ages have grown, and leases were renewed. */
   get(key: string): LockDetail | undefined {
     const lock = this.locks.get(key)
     if (lock === undefined) return undefined
@@ -67,7 +67,7 @@ export class FakeInspection implements Inspection {
     }
   }
 
-  /** A client that has not reported itself for long is gone, and does not do so any more. */
+  /** If a client has not reported for long, it is gone. Then the time since its report grows. */
   #processLater(process: HolderRow['process'], ms: number): HolderRow['process'] {
     if (process === null || process.seenMs === null || process.seenMs < 30_000) return process
     return { ...process, seenMs: process.seenMs + ms }

@@ -262,7 +262,7 @@ test('a hold that ended between two checks has an end between the times of the c
   await ask('/locks/api/rows')
   const lookedAt = Date.now()
   await eventually(() => locks.asked.closed === 1)
-  // No viewer looks, so the end is unknown.
+  // The dashboard does not poll without a viewer, so the end is unknown.
   const unknown = (await jsonOf(ask('/locks/api/past?key=a'))).lanes[0].spans[0]
   expect(unknown).toMatchObject({ to: null, ending: 'unrecorded' })
   expect(unknown.sureUntil).toBeLessThanOrEqual(lookedAt)

@@ -13,16 +13,16 @@ export interface ViewOptions {
   readonly history?: HistoryIndex
   readonly times?: Partial<Times>
   readonly hash?: string
-  /** All clocks stand still at this moment. */
+  /** If given, all clocks stand still at this time. */
   readonly at?: number
   readonly hasPassword?: boolean
-  /** Runs in the page before all else. */
+  /** A script that runs in the page before everything else. */
   readonly before?: string
 }
 
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 768: 1_024, 1360: 850, 1920: 1_080 }
 
-/** The page of that deployment in a window of that width, once it has looked at all locks. */
+/** Opens the page of a deployment in a window with this width, and waits until the dashboard has read all locks. */
 export async function openView(browser: Browser, locks: FakeInspection, options: ViewOptions = {}) {
   const { width = 1_360, history, hash = '#locks', at, before } = options
   const dashboard = createDashboard(

@@ -132,12 +132,12 @@ describeInBrowser('the page', () => {
     await page.keyboard.press('Enter')
     await page.getByText('How to free it').waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('detail')
-    await page.keyboard.press('Tab') // To close.
+    await page.keyboard.press('Tab') // the button "Close"
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Release by force')
     await page.keyboard.press('Enter')
     await page.keyboard.type('shop:order:100')
-    await page.keyboard.press('Enter') // Not the whole name: nothing happens.
+    await page.keyboard.press('Enter') // the name is not complete, so nothing happens
     expect(
       await page.getByRole('button', { name: 'Release by force', exact: true }).isDisabled(),
     ).toBe(true)

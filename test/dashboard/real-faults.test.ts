@@ -16,7 +16,9 @@ const server = sharedServer()
 
 afterEach(() => server.flush())
 const folder = resolve(__dirname, '../../.cache/screenshots')
-/** So long that its waiter waits for more than 10 s, which is amber, even when the holder was killed before its next renewal. */
+/**
+ * So long that a waiter waits for more than 10 s (amber), even if the holder was killed just before its next renewal.
+ */
 const LEASE_MS = 24_000
 const PATIENT = { timeout: 2 * LEASE_MS }
 
@@ -29,7 +31,7 @@ function newClient(label: string): Holdfast {
 
 describeInBrowser('the page of a real server', () => {
   test('the page shows a killed holder, its successor, permits in use and an outage', async () => {
-    expectWarnings('HOLDFAST_HISTORY') // The server goes away while entries are written.
+    expectWarnings('HOLDFAST_HISTORY') // the server goes down while entries are written
     const history = recordHistory({ redis: server.url })
     atEnd(() => history.stop(), ending)
     const quota = newClient('invoices').getPermitExpirableSemaphore('quota')

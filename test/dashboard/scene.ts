@@ -2,7 +2,7 @@ import { FakeInspection, processOf } from './fake-inspection.ts'
 
 const CLIENT = 'V1StGXR8_Z5jdHi6B-myT'
 
-/** A shop with a queue, a report that takes hours, a Java service without an expiry, readers, and much that is idle. */
+/** A shop with a queue, a report that takes hours, a Java service without an expiry, readers, and many idle locks. */
 export function scene(): FakeInspection {
   const locks = new FakeInspection()
   locks.set('shop:order:1001', {

@@ -4,7 +4,7 @@ import { describeInBrowser, openBrowser } from './browser.ts'
 import { openView } from './open-view.ts'
 import { troubledHistory, troubles } from './troubles.ts'
 
-/** `HOLDFAST_SCREENSHOTS=1` writes them into the docs; without it they are made for nothing but the test. */
+/** With `HOLDFAST_SCREENSHOTS=1`, the pictures are written into the docs. Otherwise only the test uses them. */
 const isWanted = process.env.HOLDFAST_SCREENSHOTS === '1'
 const folder = isWanted
   ? resolve(__dirname, '../../docs/how-to/dashboard')

@@ -73,7 +73,7 @@ test('a viewer that comes back receives only the changes that it missed', async 
   const dashboard = start(locks)
   const first = await view(dashboard)
   void first.follow()
-  const other = await view(dashboard) // Keeps the poll alive.
+  const other = await view(dashboard) // keeps the poll alive
   void other.follow()
   await eventually(() => first.keys.length === 50 && first.messages.at(-1)?.status.state === 'live')
   await first.leave()
@@ -115,7 +115,7 @@ test('a viewer that does not read receives the last state in one message', async
     locks.set('a', { holders: [{ owner: `x:${i}` }], token })
     await eventually(() => JSON.stringify(quick.messages.at(-1)).includes(`x:${i}"`))
   }
-  await slow.next() // The delay after which the viewer comes again.
+  await slow.next() // the delay after which the viewer comes again
   await slow.next()
   expect(slow.messages.flatMap(({ rows }) => rows)).toMatchObject([{ key: 'a', token: 1_019 }])
 })

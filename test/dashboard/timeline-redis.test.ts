@@ -22,7 +22,7 @@ function start(options: Partial<Parameters<typeof newDashboard>[0]> = {}) {
     return JSON.parse(await response.text())
   }
   const laneOf = async (key: string): Promise<Lane['spans']> => {
-    // As the page does, which shows what is held now as well.
+    // The page also requests the rows, because it shows the current holds as well.
     await ask('rows')
     const { lanes } = (await ask(`past?key=${key}`)) as Past
     return lanes[0]?.spans ?? []
@@ -43,7 +43,7 @@ function record() {
   return history
 }
 
-/** Pairs of which the second began before the first had ended. */
+/** Returns pairs of holds in which the second hold began before the end of the first. */
 function overlapsIn(spans: Lane['spans']): [number, number][] {
   const sorted = [...spans].sort((a, b) => (a.token ?? 0) - (b.token ?? 0))
   return sorted.slice(1).flatMap((span, i): [number, number][] => {

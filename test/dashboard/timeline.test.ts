@@ -5,7 +5,7 @@ import { entry, indexOf } from './entries.ts'
 const NOW = 1_000_000
 const UNKNOWN = { state: 'unknown', sureUntil: 0 } as const
 
-/** The holds of one lock as they are drawn; all moments count from 0. */
+/** Returns the holds of one lock as the page draws them. All times count from 0. */
 function spansIn(
   index: HistoryIndex,
   { known = UNKNOWN, from = 0, now = NOW, key = 'a' }: Partial<Asked> = {},
@@ -69,7 +69,7 @@ describe('an exclusive lock', () => {
   test('the order of tokens counts, not the order of entries', () => {
     const index = indexOf([
       acquired(1_000, 1),
-      // It was written late, after an outage of the history.
+      // This entry was written late, after an outage of the history.
       acquired(5_000, 3),
       acquired(3_000, 2, { id: '6000-0' }),
       released(4_900, 2, 1_900, { id: '6000-1' }),
@@ -88,7 +88,7 @@ describe('an exclusive lock', () => {
       entry(91_000, { event: 'lost', owner: 'c1:1', token: 1, heldMs: 90_000, reason: 'expired' }),
     ])
     const [first] = spansIn(index)
-    // Its lease was not released, so it lasted for 30 s at least.
+    // The lease was not released, so the hold lasted for at least 30 s.
     expect(first).toMatchObject({ to: 31_500, ending: 'lost', sureUntil: 31_000 })
   })
 
@@ -279,7 +279,7 @@ describe('the index in memory', () => {
     const index = indexOf(entries, { mostBytes })
     expect(index.bytes).toBeLessThanOrEqual(mostBytes)
     expect(index.size).toBeLessThan(120)
-    // A name that many entries have is kept once.
+    // A name that many entries have in common is stored once.
     const shared = Array.from({ length: 500 }, (_, i) => pair(i, long(0))).flat()
     expect(indexOf(shared, { mostBytes }).size).toBe(1_000)
   })
@@ -308,7 +308,7 @@ describe('figures', () => {
     const index = indexOf([
       entry(100_000, { waitedMs: 1 }),
       entry(400_000, { waitedMs: 2 }),
-      // Both were written after an outage of the history. One happened before the time that is asked for.
+      // Both entries were written after an outage of the history. One event happened before the requested period.
       entry(200_000, { id: '600000-0', waitedMs: 3 }),
       entry(550_000, { id: '600000-1', waitedMs: 4 }),
       entry(700_000, { event: 'timeout', waitedMs: 5 }),

@@ -37,7 +37,7 @@ const LABELS: Record<Who, string> = {
 const ownerOf = (who: Who, n: number, suffix = '') => `${CLIENTS[who]}:${n}${suffix}`
 const of = (who: Who, seenMs = 4_000) => processOf(LABELS[who], ...HOSTS[who], seenMs)
 
-/** The name of a lock with an id in its middle, as long as they get. */
+/** The longest kind of lock name, with an id in its middle. */
 export const LONG = 'shop:customer:7c9e6679-7425-40de-944b-e07fc1f90ae7:invoice'
 
 /**
@@ -199,7 +199,7 @@ export function troubles(idle = 40): FakeInspection {
   return locks
 }
 
-/** Six minutes of that shop, the same each time. */
+/** The history of six minutes of that shop. It is the same each time. */
 export function troubledEntries(now: number): HistoryEntry[] {
   const entries: HistoryEntry[] = []
   let seed = 7

@@ -23,7 +23,7 @@ export class Viewer {
     atEnd(() => this.leave(), { beforeCheck: true })
   }
 
-  /** All keys that are in its table now. */
+  /** All keys in the viewer's table now. */
   get keys(): string[] {
     const keys = new Set<string>()
     for (const { isAll, rows, gone } of this.messages) {
@@ -39,7 +39,7 @@ export class Viewer {
     while (!this.isOver) await this.next()
   }
 
-  /** Takes what comes next. */
+  /** Reads the next message. */
   async next(): Promise<void> {
     const { done, value } = await this.#reader.read()
     if (done) {

@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 10, 23, 14, 30)
 const WIDTHS = [390, 768, 1_360, 1_920]
 const SCHEMES = ['light', 'dark'] as const
 
-/** The pictures are for people, who look at them after a change of the page. */
+/** These pictures are for people, who check them after a change of the page. */
 const folder = resolve(__dirname, '../../.cache/screenshots')
 
 const VIEWS: Record<string, [hash: string, ready: string]> = {
@@ -59,7 +59,7 @@ describeInBrowser('every view', () => {
             expect(touching(await boxesOf(page, axis))).toEqual([])
           }
         }
-        // It does not jump from view to view.
+        // The header is at the same place in every view.
         expect(headers.size).toBe(1)
         expect(faults).toEqual([])
         await page.close()

@@ -9,14 +9,14 @@ import type { RedisServer } from '../support/redis-server.ts'
 
 const program = join(__dirname, '../../dist/esm/tools/cli/main.js')
 
-/** A cluster that still serves the slots of the nodes that are up. */
+/** A cluster that serves the slots of its live nodes even if other nodes are down. */
 const config = { 'cluster-require-full-coverage': 'no', 'cluster-node-timeout': 1_000 }
 
 interface Setting {
   readonly cluster: RedisCluster
   readonly dead: RedisServer
   readonly alive: readonly RedisServer[]
-  /** Names of locks, at the node that died and at the others. */
+  /** Names of locks: one at the dead node, and others at the live nodes. */
   readonly lost: string
   readonly kept: readonly string[]
   readonly url: string
@@ -43,7 +43,7 @@ async function newSetting(): Promise<Setting> {
   }
 }
 
-/** The program as a process of its own, which has to end by itself. */
+/** Runs the program as a separate process, which must end by itself. */
 function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     const options = { timeout: 20_000 }
@@ -106,7 +106,7 @@ test('with a dead node, the dashboard shows the other nodes, reports the dead no
 test('no connection remains if no node of a cluster answers for its slots', async () => {
   const { cluster, alive, url } = await newSetting()
   const before = await connectionsOf(alive)
-  // Without the right to ask for the slots, the first answer is an error.
+  // Without the right to read the slots, the first answer is an error.
   for (const node of alive)
     await node.admin.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '+ping')
   const failing = await run('list', '--cluster', '--user=blind', '--pass=secret', `--url=${url}`)

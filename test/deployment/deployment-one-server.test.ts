@@ -130,7 +130,7 @@ test('a pattern matches names with any characters like SCAN', async () => {
     ['*', names],
   ] as const) {
     expect([...(await all({ pattern })).keys()].sort()).toEqual([...found].sort())
-    // As Redis itself has it.
+    // Redis must find the same keys.
     await server.admin.mset(Object.fromEntries(names.map((name) => [`${name}`, '1'])))
     expect((await server.admin.keys(pattern)).filter((key) => names.includes(key)).sort()).toEqual(
       [...found].sort(),

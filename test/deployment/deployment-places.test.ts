@@ -43,7 +43,7 @@ test('in a cluster, the locks of all masters are found and inspected at their ma
 
 test('a cluster without hostnames that prefers hostnames is reached by IP addresses', async () => {
   const cluster = await startCluster({ masters: 2, replicas: 0 })
-  // Redis has the setting since 7.0.
+  // Redis 7.0 and later have this setting.
   const prefer = (type: string) => {
     const set = ['CONFIG', 'SET', 'cluster-preferred-endpoint-type', type] as const
     return Promise.all(cluster.masters.map(({ admin }) => admin.call(...set).catch(() => null)))

@@ -69,7 +69,7 @@ test('a release wakes a waiter, and a late release of the old holder does not en
   await listener.subscribe(channel)
   await openAt(server.url).forceRelease('a', before)
   const lease = await next
-  // The message woke the waiter: a check by itself would come after five seconds.
+  // The message woke the waiter. Without a message, the waiter would check only after five seconds.
   expect(messages).toEqual([channel])
   await stuck.release().catch(() => {})
   expect((await seen('a')).owner).toBe(lease.owner)

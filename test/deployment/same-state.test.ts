@@ -15,7 +15,7 @@ interface Told {
   readonly waiting: number
 }
 
-/** Reads one name in every way that there is. */
+/** Reads the state of one name with each tool. */
 async function everyWay(name: string) {
   const text = (await holdfast(['inspect', name, server.url, '--look-ms=0'])).out
   const listed = (await holdfast(['list', server.url, '--all', '--json'])).out

@@ -3,7 +3,9 @@ import { parseArgs } from 'node:util'
 import { hasPassword, whereOptions } from '../../tools/inspection/redis/where-options.ts'
 import { readWhere, WHERE_OPTIONS } from '../../tools/servers/where.ts'
 
-/** The place that the program reads from these words, in a real shell, with the password from the environment. */
+/**
+ * Returns the place that the program reads from these words in a real shell. The environment may contain a password.
+ */
 function whereOf(words: string, env: Record<string, string> = {}) {
   const split = execFileSync('bash', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' })
   const args = split.split('\0').slice(0, -1)

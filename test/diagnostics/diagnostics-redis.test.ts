@@ -42,7 +42,7 @@ test('a grant after its caller gave up is no hold, and is released', async () =>
   await eventually(async () => !(await rig.exists('it')))
   expect(facts[0]?.outcome).toBe('aborted')
   expect(told.of('hold').filter(({ name }) => name === 'it')).toEqual([])
-  // The key is gone before the reply has arrived.
+  // The server deletes the key before the reply arrives.
   await eventually(() => wrongSteps(told).length === 0)
 })
 

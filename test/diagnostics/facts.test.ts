@@ -140,7 +140,7 @@ test.each(['getLock', 'getFairLock'] as const)(
     await server.advance(10)
     await (await next).release()
     expect(told.of('acquire').map(({ path }) => path)).toEqual(['free', 'local'])
-    // A hand-off inside the client is no release for others. For a fair lock, the server hands over.
+    // A hand-over inside the client is no release for other clients. A fair lock is handed over by the server.
     const inside = form === 'getLock' ? 'local' : 'freed'
     expect(told.of('release').map(({ outcome }) => outcome)).toEqual([inside, 'freed'])
   },
@@ -281,7 +281,7 @@ test('no fact is made if nothing subscribes: all acts share one observation that
   told.stop()
   const lock = one.getLock('it')
   const lease = await lock.lock()
-  // A subscriber that comes later hears the end of each fact that was made.
+  // A late subscriber receives the end of each fact that was made.
   const late = new Recorder()
   await lease.release()
   late.stop()

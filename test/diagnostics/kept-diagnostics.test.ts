@@ -21,7 +21,7 @@ afterEach(async () => {
   page.stop()
 })
 
-/** The facts of a channel at their ends. */
+/** Records the facts of a channel when they end. */
 function endsOf<F>(channel: string): F[] {
   const facts: F[] = []
   const name = `tracing:holdfast:${channel}:asyncEnd`
@@ -59,7 +59,7 @@ test('the facts of a kept lock say how it was released and acquired, and how the
   await (await other.getLock('it').lock()).release()
   expect(kept.map(({ outcome }) => outcome)).toEqual(['used', 'freed', 'freed'])
   await use(1)
-  // Between these calls, the event loop has no turn.
+  // The event loop makes no turn between these calls.
   await use(5)
   expect(kept).toHaveLength(3)
 })

@@ -9,13 +9,13 @@ interface Call {
   readonly abort: AbortController
   outcome?: 'granted' | 'timeout' | { error: unknown }
   lease?: Lease | Permit
-  /** The result of its release. */
+  /** The result of the release. */
   released?: boolean | { error: unknown }
 }
 
 const OPERATIONS = 250
 
-/** Calls of some clients on few names, with aborts, losses, forced releases and outages, as the seed has it. */
+/** Calls of some clients on few names, with aborts, losses, forced releases and outages. The seed decides the calls. */
 class Storm {
   readonly told = new Recorder()
   readonly calls: Call[] = []
@@ -37,12 +37,12 @@ class Storm {
     for (let n = 0; n < OPERATIONS; n++) {
       const client = this.#random.of(this.#clients)
       const owner = owners.get(client)
-      // One of the same owner re-enters.
+      // The same owner re-enters the lock.
       const lockOptions = this.#chance(3) && owner !== undefined ? { owner } : {}
       this.#one(client, lockOptions)
       if (this.#chance(2)) await this.#server.advance(this.#random.below(60))
     }
-    // Some end in an outage.
+    // Some runs end in an outage.
     if (this.#chance(2)) this.#server.endOutage()
     const closing = Promise.all(this.#clients.map((client) => client.close()))
     await this.#server.advance(60_000)

@@ -45,7 +45,7 @@ export class Recorder {
     return [...this.steps].filter(([, told]) => !told.includes('asyncEnd')).map(([fact]) => fact)
   }
 
-  /** Calls, and keeps the acquire facts that this call makes. */
+  /** Runs the call, and returns the acquire facts that this call makes. */
   as<T>(call: () => T): { result: T; facts: readonly AcquireFact[] } {
     const facts: AcquireFact[] = []
     return { result: this.#callers.run(facts, call), facts }

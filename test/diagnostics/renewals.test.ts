@@ -25,13 +25,13 @@ afterEach(async () => {
   told.stop()
 })
 
-/** Nothing else runs in this thread meanwhile. */
+/** Blocks this thread. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 test('one request of the watchdog is one fact for all its holds, and counts the holds that are gone', async () => {
   start(true)
   for (const name of ['a', 'b', 'c']) await one.getLock(name).lock()
-  // A fixed lease is looked at, and not renewed.
+  // A fixed lease is checked but not renewed.
   await one.getLock('fixed').lock(60_000)
   await two.getLock('b').forceUnlock()
   await server.advance(10_000)
@@ -82,7 +82,7 @@ test.each(['a timer', 'its holder'])(
     if (who === 'its holder') expect(lease.signal.aborted).toBe(true)
     await eventually(() => told.of('hold')[0]?.outcome !== undefined)
     expect(told.of('hold')[0]).toMatchObject({ outcome: 'expired' })
-    // It is looked at every 250 ms.
+    // The client checks the clocks every 250 ms.
     expect(told.of('hold')[0]?.stalledMs).toBeGreaterThanOrEqual(700)
   },
 )

@@ -31,7 +31,7 @@ export async function holdfast(
   return { code: await run(args, terminal, '1.2.3'), out, err }
 }
 
-/** The report on the servers, as JSON has it. */
+/** Returns the JSON report about the servers. */
 export async function diagnose(
   args: readonly string[],
   env: Terminal['env'] = {},
@@ -44,12 +44,12 @@ export async function diagnose(
   return { ...report, codes: report.findings.map((one) => one.code) }
 }
 
-/** The findings that do not depend on a stall of this machine, or on the version of the server. */
+/** Leaves out findings that depend on a stall of this machine or on the version of the server. */
 export function steady({ codes }: { codes: string[] }): string[] {
   return codes.filter((code) => code !== 'old-version' && !code.startsWith('answers-'))
 }
 
-/** The option by which the program ignores the other findings. */
+/** An option that makes the program ignore these findings. */
 export const STEADY = ['--ignore', 'old-version,answers-slow,answers-too-late']
 
 /** The findings of one code. */

@@ -73,7 +73,8 @@ describe('a master with a replica', () => {
       { level: 'note', numbers: { replicas: 1, online: 1, minReplicasToWrite: 0 } },
     ])
     expect(seen(report, 'no-min-replicas')[0]).toMatchObject({ level: 'warning' })
-    // With one replica, a new master would refuse all writes: there is nothing to paste before a second replica.
+    // With one replica, a new master would refuse all writes. So the doctor prints no commands before there is a second
+    // replica.
     expect(seen(report, 'no-min-replicas')[0]?.fix.filter((line) => !line.startsWith('#'))).toEqual(
       [],
     )
@@ -144,7 +145,7 @@ test('a clock that is ahead of the others is reported (with an embedded Valkey)'
 test('the fastest answer gives the offset of a clock and its bound', async () => {
   const proxy = await startProxy(server.port)
   const fault = proxy.delay(1_000, { direction: 'toClient' })
-  // The first answers are slow, each by 1,000 ms on one way: a clock that is 500 ms off, by them.
+  // The first answers arrive 1,000 ms late, so by these answers the clock is 500 ms off.
   const asking = diagnose([proxy.url, '--scan-keys', '0', '--timeout-ms', '20000'])
   await eventually(() => proxy.count('TIME') === 2, { timeoutMs: 60_000 })
   fault.heal()
@@ -163,11 +164,11 @@ test('a master that answers too late for the lease, or nearly too late, is repor
     report.findings.filter(({ code, at }) => /^answers/.test(code) && at === addressOf(proxy))
   expect(late(await look(60_000))).toEqual([])
   const fault = proxy.delay(75)
-  // A tenth of the lease is 100 ms: less than the 150 that an answer takes.
+  // A tenth of the lease is 100 ms, and an answer takes 150 ms.
   expect(late(await look(1_000))).toMatchObject([
     { code: 'answers-too-late', level: 'error', numbers: { limitMs: 100 } },
   ])
-  // The answer takes more than a quarter of 500 ms.
+  // The answer takes more than a quarter of 500 ms, which is a tenth of this lease.
   expect(late(await look(5_000))).toMatchObject([{ code: 'answers-slow', level: 'warning' }])
   fault.heal()
 })

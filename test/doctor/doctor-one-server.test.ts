@@ -110,7 +110,7 @@ test('an idle timeout and settings with a cost are reported', async () => {
     { level: 'warning', numbers: { timeoutSeconds: 3, renewMs: 3_000 } },
   ])
   expect(report.codes).toEqual(expect.arrayContaining(['pubsub-buffer', 'keyspace-events']))
-  // The watchdog renews before that timeout.
+  // The watchdog renews before this timeout.
   expect((await look({ timeout: '4' }, '--lease-ms', '9000')).codes).not.toContain('idle-timeout')
 })
 
@@ -217,7 +217,7 @@ test('a disk that fails is reported', async () => {
   const dir = mkdtempSync(join(process.env.HOLDFAST_TEST_DIR ?? tmpdir(), 'disk-'))
   const broken = await startRedis({ config: { dir } })
   expect((await diagnose([broken.url])).codes).not.toContain('disk-fails')
-  mkdirSync(join(dir, 'dump.rdb')) // No file can take the place of a folder.
+  mkdirSync(join(dir, 'dump.rdb')) // no file can replace a folder
   await broken.admin.bgsave()
   await eventually(async () =>
     /last_bgsave_status:err/.test(await broken.admin.info('persistence')),

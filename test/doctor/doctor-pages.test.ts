@@ -8,7 +8,7 @@ const server = sharedServer()
 const reference = readPage('docs/reference/doctor.md')
 const howTo = readPage('docs/how-to/doctor.md')
 
-/** The table below some words. */
+/** Returns the rows of the table below these words. */
 function tableBelow(words: string) {
   const text = reference.lines.join('\n')
   return tableRows(text.slice(text.indexOf(words)))
@@ -30,7 +30,7 @@ describe('the page of reference', () => {
   })
 })
 
-/** The order of the page. Codes that the page lacks are at the end. */
+/** Sorts by the order of the page. Codes that the page lacks come last. */
 function byPage(order: readonly (string | undefined)[]) {
   const place = (code: string) => (order.includes(code) ? order.indexOf(code) : order.length)
   return ([a]: [string, unknown], [b]: [string, unknown]) => place(a) - place(b)

@@ -7,7 +7,7 @@ import { diagnose, holdfast, seen } from './diagnose.ts'
 
 const server = sharedServer()
 const isCommand = (word: string) => word.startsWith('+')
-/** The optional rights of the page. */
+/** The rights that the page calls optional. */
 const OPTIONAL = ['~holdfast_client:*', '&holdfast_requests:*']
 const FOR_ALL = rightsOf('getLock').filter((word) => !isCommand(word) && !OPTIONAL.includes(word))
 
@@ -86,7 +86,7 @@ describe('a user of the ACL', () => {
     expect(report.codes.filter((code) => /rights|refused|part|unknown/.test(code))).toEqual([
       'rights-of-kinds',
     ])
-    // The keys of those kinds were not given.
+    // The user has no rights to the keys of those kinds.
     expect(seen(report, 'rights-of-kinds')[0]?.seen).toContain('fair lock, leader election')
   })
 

@@ -7,14 +7,14 @@ import { isWait, keepUp, replicatedRig } from './durability-rig.ts'
 
 const rig = replicatedRig()
 
-/** No client holds the lock, and the next call acquires it. */
+/** Checks that no client holds the lock, and that the next call acquires it. */
 async function isFree(name: string): Promise<void> {
   const other = rig.witness()
   await granted(await other.getLock(name).tryLock(5_000)).release()
   expect(await rig.hash(name)).toEqual({})
 }
 
-/** The replicas leave the master, and the master sees it at once. */
+/** The replicas leave the master. Waits until the master knows this. */
 async function withoutReplicas(): Promise<void> {
   await Promise.all(rig.replicas.map(({ admin }) => admin.replicaof('NO', 'ONE')))
   await keepUp(rig.master, 0)
@@ -170,7 +170,7 @@ describe('the confirmation by replicas', () => {
 
   test('a confirmation delays no other call of the client', async () => {
     const [first] = rig.replicas
-    // No command times out before WAIT does.
+    // No command may time out before WAIT ends.
     const patience = { commandTimeoutMs: 12_000, outageMs: 20_000 }
     const client = rig.client({ replicas: 2, timeoutMs: 6_000 }, patience)
     const slots = client.getSemaphore('slots')
@@ -182,7 +182,7 @@ describe('the confirmation by replicas', () => {
       isOver = true
     })
     await eventually(() => rig.proxy.count(isWait) === 2)
-    // These calls run one after another. If any call waited for the replica, it would end after the replica.
+    // These calls run one after another. If a call waited for the replica, it would end only after the replica resumes.
     await held.extend(15_000)
     expect(await client.getLock('it').isLocked()).toBe(true)
     expect(await slots.tryAcquire()).toBe(true)

@@ -36,7 +36,7 @@ test('after a failover, the new master confirms with its own replica, which is t
   const client = newClient()
   const name = await nameAt(master)
   await granted(await client.getLock(name).tryLock()).release()
-  // TAKEOVER needs no vote, because the other masters vote only once in a while.
+  // TAKEOVER needs no vote. The other masters vote only once within a certain time.
   const takeOver = async (one: RedisServer) => {
     await one.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
     await eventually(async () => (await one.admin.info('replication')).includes('role:master'))

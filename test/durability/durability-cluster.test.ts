@@ -35,7 +35,7 @@ function newClient(durability: DurabilityOptions): Holdfast {
 const replicaOf = (master: RedisServer) =>
   cluster.replicas[cluster.masters.indexOf(master)] as RedisServer
 
-/** A name of a lock in a slot of that master. */
+/** Returns a name of a lock in a slot of this master. */
 async function nameAt(master: RedisServer, start: string): Promise<string> {
   for (let i = 0; ; i += 1) {
     if ((await cluster.masterOf(`${start} ${i}`)) === master) return `${start} ${i}`
@@ -93,7 +93,7 @@ test('many locks of one master share its WAIT', async () => {
   for (const name of names) await eventually(() => first.admin.exists(name))
   replicaOf(first).resume()
   const leases = await Promise.all(all)
-  // One WAIT is under way, and a second WAIT covers the locks that were granted meanwhile.
+  // One WAIT is in flight. A second WAIT covers the locks that were granted during the first.
   expect((await waits(first)) - before).toBeLessThanOrEqual(2)
   for (const lease of leases) {
     const { name, owner } = granted(lease)
@@ -132,7 +132,7 @@ test('the confirmation follows a slot that moves to another master', async () =>
   try {
     const lease = granted(await client.getLock(name).tryLock())
     expect(await to.admin.hgetall(name)).toEqual({ [lease.owner]: '1' })
-    // The replica does not show its keys before it knows of the move.
+    // The replica shows its keys only when it knows of the move.
     await eventually(async () => (await replicaOf(to).admin.hget(name, lease.owner)) === '1')
     await lease.release()
   } finally {

@@ -14,7 +14,9 @@ describe('a replica that takes over', () => {
   const rig = replicatedRig()
   const HISTORY = { keys: true, why: 'a server that took over has what was granted before' }
 
-  /** True if the replica has the lock when it takes over. It received nothing until the lock was acquired. */
+  /**
+   * Returns true if the replica has the lock when it takes over. The replica received nothing before the acquisition.
+   */
   async function hasIt(acquire: () => Promise<unknown>, isUnderWay: () => unknown) {
     leaves(HISTORY)
     const [first] = rig.replicas
@@ -132,7 +134,7 @@ describe('commands that go to the new master', () => {
     })
     atEnd(() => client.close(), { beforeCheck: true })
     await granted(await client.getLock('warm').tryLock()).release()
-    // Both stay masters, each with a replica, as on the two sides of a network that is split.
+    // Both servers stay masters, each with a replica, as on the two sides of a network split.
     await next.admin.replicaof('NO', 'ONE')
     const spare = await startRedis()
     await spare.admin.replicaof(next.host, next.port)

@@ -14,7 +14,7 @@ async function keys(server = rig.master): Promise<string[]> {
 
 const nothingIsLeft = () => eventually(async () => (await keys()).length === 0)
 
-/** A client whose acquisitions lack a replica until the first replica resumes. */
+/** Returns a client whose acquisitions lack a replica until the first replica resumes. */
 function shortOf(timeoutMs = 250): Holdfast {
   rig.replicas[0].pause()
   return rig.client({ replicas: 2, timeoutMs })

@@ -17,17 +17,17 @@ const CONFIG = {
 export interface Rig {
   readonly master: RedisServer
   readonly replicas: readonly [RedisServer, ...RedisServer[]]
-  /** Between the master and every client except the witnesses. Each test has a new proxy. */
+  /** The proxy between the master and all clients except the witnesses. Each test has a new proxy. */
   readonly proxy: FaultProxy
-  /** A client behind the proxy, whose acquisitions have to be on so many replicas. */
+  /** Returns a client behind the proxy that requires replicas for its acquisitions. */
   client(durability: DurabilityOptions, options?: Omit<HoldfastOptions, 'redis'>): Holdfast
-  /** A client with a way of its own to the master, to which acquisitions count when that one has them. */
+  /** Returns a client that connects to the master directly, without `durability`. */
   witness(): Holdfast
-  /** The holders of the lock on that server. */
+  /** Returns the holders of the lock on this server. */
   hash(name: string, server?: RedisServer): Promise<Record<string, string>>
 }
 
-/** One master with replicas for the file, which keep up before each test. */
+/** Starts one master with replicas for the file. Before each test, the replicas have all data of the master. */
 export function replicatedRig(count = 2): Rig {
   let servers: [RedisServer, ...RedisServer[]] | undefined
   let proxy: FaultProxy | undefined
@@ -79,7 +79,7 @@ export function replicatedRig(count = 2): Rig {
   }
 }
 
-/** Waits until so many replicas have all that the master has. */
+/** Waits until this number of replicas has all data of the master. */
 export async function keepUp(master: RedisServer, replicas: number): Promise<void> {
   await eventually(
     async () => {

@@ -17,7 +17,7 @@ export function released({ proxy }: Rig): number {
   return proxy.requests.reduce((sum, { args }) => sum + calls(args, 'r', SHA.releaseFair, ''), 0)
 }
 
-/** The scripts that the proxy has seen. */
+/** Counts the requests that reached the proxy, by their purpose. */
 export function requests(rig: Rig) {
   return {
     asked: asked(rig),

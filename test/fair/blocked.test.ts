@@ -2,17 +2,17 @@ import { type Child, startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 
-/** Processes whose event loop is blocked, or that are stopped, when their turn comes. */
+/** Processes that are stopped, or whose event loop is blocked, when they receive the lock. */
 const rig = faultRig()
 
 const CLAIM_MS = 1_500
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_500
 
-/** A time in milliseconds that all processes of the machine share, and that nobody sets. */
+/** A time in milliseconds that all processes of the machine share, and that is never adjusted. */
 const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** The time in which a client held the lock by its own belief, on the clock that all processes share. */
+/** The time in which a client believed that it held the lock, by the clock that all processes share. */
 interface Turn {
   who: string
   token: number
@@ -38,7 +38,7 @@ async function waiter(options = {}): Promise<Child> {
 const saysTurn = (child: Child, timeoutMs = 15_000) =>
   child.next<Said>((message) => typeof message === 'object' && 'token' in message, { timeoutMs })
 
-/** A witness that queues, and holds for a moment when its turn has come. */
+/** A witness that queues, and holds the lock for a moment. */
 function queueUp(who: string, turns: Turn[]): Promise<void> {
   return rig
     .witness()
@@ -78,7 +78,7 @@ test.each([300, 700, 1_100, 2_000, 4_000])(
     expectOneAtATime(turns)
     const order = turns.sort((a, b) => a.token - b.token).map(({ who }) => who)
     if (ms < 1_000) expect(order).toEqual(['child', 'second', 'third'])
-    // The others do not wait for the end of a block that is much longer than the claim.
+    // If the block is much longer than the claim window, the others do not wait for its end.
     if (ms >= CLAIM_MS + NOISE_MS) {
       const others = turns.filter(({ who }) => who !== 'child')
       for (const { from } of others) expect(from).toBeLessThan(said.from)
@@ -132,7 +132,7 @@ test.each([100, 600])(
     const turns: Turn[] = []
     const other = queueUp('second', turns)
     await rig.queued('it', 2)
-    // Much longer than the grant stands, so that a pause of this process changes no order.
+    // Much longer than the claim window, so that a pause of this process does not change the order.
     child.send({ command: 'block', ms: leaseMs + 1_500 })
     await child.next((message) => message === 'blocks')
     await held.release()

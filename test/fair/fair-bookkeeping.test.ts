@@ -6,7 +6,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { asked } from './asked.ts'
 
-/** The state and the requests of a client for its fair waiters. */
+/** The state of a client and its requests for its fair waiters. */
 const rig = faultRig()
 
 const NOISE_MS = 1_000
@@ -56,7 +56,7 @@ test('a client keeps nothing of a wait that is over, however the wait ended', as
         () => lock.tryLock(50),
         () => lock.lock({ signal: leaving.signal }),
         () => lock.lock().then((lease) => lease.release()),
-        () => lock.using(() => pause(300), { leaseMs: 200 }), // lost
+        () => lock.using(() => pause(300), { leaseMs: 200 }), // the lease expires
       ]
       const end = outcome<unknown>(ways[n % ways.length]?.() ?? Promise.resolve())
       if (n % ways.length > 1) await rig.queued(name, 1)
@@ -119,7 +119,7 @@ test('a hundred waiters of one turn ask once each, in a few requests, and share 
   await pause(1_600)
   const most = Math.ceil((performance.now() - start) / 500) + 1
   expect(asked(rig)).toBeGreaterThanOrEqual(100)
-  // And one more, when the client listens for releases by others.
+  // The client sends one more request when it begins to listen for releases by other clients.
   expect(asked(rig)).toBeLessThanOrEqual(101)
   expect(rig.proxy.count(SHA.acquireFair) + rig.proxy.count(SHA.batchFair)).toBeLessThan(10)
   expect(rig.proxy.count(SHA.heartbeat) - before).toBeGreaterThan(0)
@@ -145,7 +145,7 @@ test('each hand-off between clients costs one release and one confirmation', asy
       await rig.queued('it', i + 1)
     }
     await Promise.all(clients.map((one) => rig.hears(one)))
-    // Each asks when it queues, and not again when it listens for releases by others.
+    // Each client sends one request to queue, and no other request when it begins to listen for releases.
     await rig.listening('it', 8)
     await held.release()
     for (const one of pending) await (await within(2 * NOISE_MS, one)).release()
@@ -193,7 +193,8 @@ test('while a server answers with errors, the waiters of a client do not all rep
   await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
   try {
     await pause(2_000)
-    // One of them asks now and then; all of them would ask several hundred times.
+    // One of the waiters tries again from time to time. If all waiters tried again, there would be several hundred
+    // requests.
     expect(asked(rig) - before).toBeLessThan(100)
   } finally {
     await rig.server.admin.config('SET', 'min-replicas-to-write', '0')

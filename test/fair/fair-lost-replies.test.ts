@@ -8,7 +8,7 @@ import * as scripts from '../support/scripts.ts'
 /** Requests and replies of the fair lock that are lost, run twice, or arrive late. */
 const rig = faultRig()
 
-/** Far above what a round trip takes, far below what a lease takes to end. */
+/** Much longer than a round trip, and much shorter than a lease. */
 const SOON_MS = 6_000
 
 /** Waits until an owner other than `from` holds the lock. */
@@ -18,7 +18,7 @@ const passed = (name: string, from: string) =>
     return holder !== undefined && holder !== from
   })
 
-/** A client that is connected, so that a trap springs at what the test is about. */
+/** Returns a connected client, so that a trap catches a request of the test and not of the connection. */
 async function warmClient(commandTimeoutMs = 200, outageMs = 4_000): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs, outageMs })
   // On a busy machine the first connection may take longer than a short `outageMs`.
@@ -64,7 +64,7 @@ describe('a request to queue', () => {
     const request = await trap.seen
     rig.proxy.refuse()
     expect((await trying).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    await pause(350) // past the moment until which it may run, which is the subject
+    await pause(350) // until the request may no longer run, because this is the subject
     await rig.proxy.heal()
     await rig.proxy.replay(request)
     expect(await rig.exists('it')).toBe(false)
@@ -114,7 +114,7 @@ describe('a request to queue', () => {
 })
 
 describe('the request that confirms a grant', () => {
-  /** The grant to a client whose next `renew` meets the fault. */
+  /** Grants the lock to a client whose next `renew` meets the fault. */
   async function grantWith(action: Action, options = {}): Promise<Lease> {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
@@ -166,7 +166,7 @@ describe('the request that confirms a grant', () => {
   })
 
   test('the holder learns from the answer to its confirmation that the lock is gone', async () => {
-    // The confirmation is not sent again while it is held back.
+    // With this limit, the client does not repeat the confirmation while the proxy holds it back.
     const client = await warmClient(5_000)
     const held = await rig.witness().getFairLock('it').lock()
     const pending = client.getFairLock('it').lock()
@@ -189,7 +189,7 @@ describe('the request that confirms a grant', () => {
     rig.proxy.refuse()
     await eventually(() => lease.signal.aborted)
     expect(await lease.release()).toBe(false)
-    await pause(1_600) // longer than a grant stands, much shorter than the lease
+    await pause(1_600) // longer than the claim window, and much shorter than the lease
     await rig.proxy.heal()
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 7_000 })
   })
@@ -277,7 +277,7 @@ describe('a heartbeat', () => {
     const third = rig.witness().getFairLock('it').lock()
     await rig.queued('it', 3)
     const hole = rig.proxy.blackHole()
-    await pause(3_100) // longer than places are kept, which is the subject
+    await pause(3_100) // longer than places are kept, because this is the subject
     await held.release()
     const next = await within(SOON_MS, second)
     hole.heal()
@@ -312,7 +312,8 @@ describe('a heartbeat', () => {
       )
     const before = refusals()
     await held.release()
-    // Sooner than the end of a grant to a waiter that has left, because the client releases this grant.
+    // The client refuses the grant to a waiter that has left. So the next waiter is served before the claim window
+    // ends.
     const lease = await within(1_200, stays)
     expect(refusals()).toBe(before + 1)
     expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -334,8 +335,8 @@ describe('a heartbeat', () => {
       [SHA.heartbeat, ...owners].every((one) => args.includes(one))
     const beat = rig.proxy.onNextRequest(speaksForBoth, 'hold')
     await beat.seen
-    // The server no longer knows this script when the request arrives. The client then sends the
-    // script with the places of the other waiters. An earlier heartbeat would have loaded it again.
+    // The server no longer knows the script when the heartbeat arrives, so the client sends the whole script with the
+    // places of the other waiters. An earlier heartbeat would have loaded the script again.
     await rig.server.admin.script('FLUSH')
     await rig.server.admin.script('LOAD', scripts.releaseFair.source)
     leaving.abort()
@@ -377,7 +378,8 @@ test('the next waiter acquires the lock at once when the waiter before it leaves
   const otherClient = other.getFairLock('it').lock()
   await rig.queued('it', 3)
   const [head = ''] = await rig.queue('it')
-  // The grant is made, and its message is on the way, when the first one leaves.
+  // The lock is already granted to the first waiter when this waiter leaves. The message with the grant is still on its
+  // way.
   const slow = rig.proxy.delay(2_000, { only: 'subscriber', direction: 'toClient' })
   await held.release()
   leaving.abort()
@@ -400,7 +402,7 @@ test('a confirmation that is sent again requests only the time that is left unti
   const wantedMs = ({ args }: ProxyRequest) => Number(args[2 + Number(args[1])])
   expect(wantedMs(await trap.seen)).toBe(9_000)
   await eventually(() => rig.proxy.count(SHA.renew) > 1)
-  // It was waited for the answer.
+  // The client has waited for the first answer before it repeated the request.
   expect(wantedMs(rig.lastRequest('renew'))).toBeLessThanOrEqual(8_850)
   await lease.release()
 })

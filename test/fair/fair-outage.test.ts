@@ -6,7 +6,7 @@ import { refusal } from '../support/refusal.ts'
 import { takes } from '../support/takes.ts'
 import { warm } from '../support/warm.ts'
 
-/** Connections that break, fall silent, or lead to a server that has forgotten everything. */
+/** Connections that break, fall silent, or lead to a server that has lost all data. */
 const rig = faultRig()
 
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
@@ -14,7 +14,7 @@ const CLAIM_MS = 1_500
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
-/** Waits until the places of so many clients have had a heartbeat just now. */
+/** Waits until this number of clients has just sent a heartbeat for its places. */
 const keptAlive = (name: string, clients: number) =>
   eventually(async () => {
     const marks = await rig.server.admin.hvals(`holdfast_waiting:{${name}}`)
@@ -22,7 +22,7 @@ const keptAlive = (name: string, clients: number) =>
     return fresh.length === clients
   })
 
-/** One client of the proxy that is next, one witness behind it, and who holds the lock until then. */
+/** Returns the holder, a first waiter behind the proxy, and a second waiter that is a witness. */
 async function scene(client = rig.client()) {
   const held = await rig.witness().getFairLock('it').lock()
   const first = client.getFairLock('it').lock()
@@ -38,7 +38,7 @@ describe('the connection for messages', () => {
     const { held, first, second } = await scene()
     rig.proxy.cut('subscriber')
     await held.release()
-    // It may have been taken for gone, and was then put back behind the other.
+    // The server may have treated the first waiter as gone and queued it again behind the second waiter.
     const both = Promise.all([first, second].map(async (one) => (await one).release()))
     expect(await within(CLAIM_MS + NOISE_MS, both)).toEqual([true, true])
   })
@@ -55,9 +55,9 @@ describe('the connection for messages', () => {
   })
 
   test('heartbeats deliver the grants when the connection cannot be restored', async () => {
-    // The connection for commands stays: no answer is given up.
+    // With this limit, the client keeps its connection for commands.
     const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 5_000 }))
-    // New connections come as far as their greeting, but none gets to subscribe.
+    // New connections open, but receive no answer, so no connection can subscribe.
     const known = rig.proxy.connections.length
     rig.proxy.blackHole({ only: ({ index }) => index >= known, onHeal: 'drop' })
     rig.proxy.cut('subscriber')
@@ -126,7 +126,7 @@ describe('a server that fails', () => {
       await rig.queued('it', i + 1)
     }
     const places = await rig.queue('it')
-    // Another owner holds the lock at once, so that all waiters are back before the lock is free.
+    // Another owner holds the lock at once, so that all waiters queue again before the lock is free.
     await rig.server.admin
       .multi()
       .flushall()
@@ -188,7 +188,7 @@ describe('a server that fails', () => {
     const { held, first, second } = await scene(rig.client({ outageMs: 20_000 }))
     rig.server.pause()
     atEnd(() => rig.server.resume(), { beforeCheck: true })
-    await pause(3_100) // longer than places are kept, which is the subject
+    await pause(3_100) // longer than places are kept, because this is the subject
     rig.server.resume()
     await keptAlive('it', 2)
     expect(await held.release()).toBe(true)

@@ -8,7 +8,7 @@ import { takes } from '../support/takes.ts'
 import { requests } from './asked.ts'
 import { Queue, SOON_MS, type Turn } from './turns.ts'
 
-/** Consecutive waiters of one client at the head of the queue, which the client serves without a request between them. */
+/** A run: the client serves its consecutive waiters at the head of the queue without a request between them. */
 const rig = faultRig()
 
 const CLAIM_MS = 1_500
@@ -33,7 +33,7 @@ test('five consecutive waiters of a client that releases need one release and on
   await queue.served()
   expect(queue.order).toEqual(NAMES)
   expect(queue.turns[0]?.token).toBeGreaterThan(held.token)
-  // The first waiters of all, and the release of the last one.
+  // The requests of the first holder and of the five waiters, and two releases: one starts the run, one ends it.
   expect(requests(rig)).toEqual({ asked: 6, released: 2, confirmed: 1 })
   expect(await rig.queue('it')).toEqual([])
   expect(await rig.exists('it')).toBe(false)
@@ -127,7 +127,7 @@ test.each([
     expect(queue.order).toEqual(['a1', 'a3', 'a4'])
     expect((await end).value ?? null).toBeNull()
     await eventually(async () => (await rig.queue('it')).length === 0)
-    // Two releases end a run, and one removes the place of the waiter that has left.
+    // Two releases start and end the run, and one release removes the place of the waiter that has left.
     expect(requests(rig)).toMatchObject({ released: 3, confirmed: 1 })
     expect(await rig.exists('it')).toBe(false)
   },
@@ -252,7 +252,7 @@ test('a hold of a run that is taken by force is followed by the next client, who
   await held.release()
   const lease = await within(SOON_MS, second)
   expect(await witness.getFairLock('it').forceUnlock()).toBe(true)
-  // The place of `lease` is still in the queue. The client refuses the grant to this place.
+  // The place of `lease` is still in the queue. The client refuses a grant to this place.
   const next = await within(SOON_MS, behind)
   turns.push({ who: 'b', token: next.token })
   expect(next.token).toBeGreaterThan(lease.token)

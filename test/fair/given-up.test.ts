@@ -16,7 +16,7 @@ test('a call that gives up before its place is known is not reported as a waiter
   client.on('wait', waits)
   const leaving = new AbortController()
   const call = client.getFairLock('it').lock({ signal: leaving.signal })
-  // Its request is under way, and will be answered with its place in the queue.
+  // The request is on its way, and its answer will say that the waiter is in the queue.
   leaving.abort()
   await expect(call).rejects.toBe(leaving.signal.reason)
   await eventually(async () => (await client.getFairLock('it').inspect()).queueLength === 0)

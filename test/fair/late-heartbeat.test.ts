@@ -10,7 +10,7 @@ test('a heartbeat that runs after the request of its waiter was granted does not
   const lock = client.getFairLock('it')
   const first = lock.lock()
   const second = lock.lock()
-  // Waiters that learn from a heartbeat that they queue listen for releases by other clients.
+  // A waiter that learns its place from a heartbeat also listens for releases by other clients.
   await rig.listening('it')
   const beats = rig.proxy.count(scripts.heartbeat.sha1)
   const ask = rig.proxy.onNextRequest(scripts.acquireFair.sha1, 'hold')
@@ -21,7 +21,7 @@ test('a heartbeat that runs after the request of its waiter was granted does not
   })
   ask.release()
   const lease = await first
-  await (await client.getLock('other').lock()).release() // Everything sent before has run.
+  await (await client.getLock('other').lock()).release() // Now all earlier requests have run.
   const { holder, queue } = await lock.inspect()
   expect(queue.map(({ owner }) => owner)).not.toContain(holder)
   await lease.release()

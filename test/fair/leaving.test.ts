@@ -3,10 +3,10 @@ import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** Waiters that leave the queue: by an abort, at the end of their time, or with their client. */
+/** Waiters that leave the queue: after an abort, at the end of `waitMs`, or because their client closes. */
 const rig = faultRig()
 
-/** As long as a grant stands before it is confirmed. */
+/** For this long a grant waits for its confirmation. */
 const CLAIM_MS = 1_500
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
@@ -14,7 +14,7 @@ const NOISE_MS = 1_000
 interface Leaver {
   readonly client: Holdfast
   readonly end: Promise<{ value?: Lease | null; error?: unknown }>
-  /** Makes it leave, and resolves when it has left. */
+  /** Makes the waiter leave. Resolves when the call has ended. */
   leave(): Promise<void>
 }
 
@@ -59,16 +59,16 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
 interface Point {
   /** The moment at which the waiter leaves. */
   readonly point: string
-  /** Long enough to get there. */
+  /** The `waitMs` of the waiter, long enough to reach the moment. */
   readonly waitMs?: number
-  /** Sets the scene, and resolves when it is there; the result takes the fault away. */
+  /** Prepares the moment, and resolves when it has come. Returns a function that removes the fault. */
   at(start: () => Leaver, release: () => Promise<unknown>): Promise<() => unknown>
 }
 
-/** Holds back the next request with that script, or its reply. */
+/** Holds back the next request with this script, or its reply. */
 function holdingBack(script: keyof typeof SHA, what: 'hold' | 'holdReply', first: boolean): Point {
   return {
-    // A heartbeat comes after up to half a second.
+    // The next heartbeat comes within half a second.
     ...(first ? {} : { waitMs: 1_600 }),
     point: `while ${script} runs and its ${what === 'hold' ? 'request' : 'reply'} is delayed`,
     async at(start) {
@@ -131,7 +131,7 @@ const points: readonly Point[] = [
     async at(start, release) {
       const { client } = start()
       await rig.hears(client)
-      // The last answer of the server gets too old to rely on.
+      // The client must not rely on the last answer of the server, because this answer becomes too old.
       const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
       const answeredAt = performance.now()
       await beat.seen
@@ -169,7 +169,7 @@ describe.each(points)('$point', ({ at, waitMs = 900 }) => {
     await leaver?.leave()
     mend()
     if (!released) {
-      // The one behind is there alone.
+      // Only the place of the other waiter remains.
       await eventually(
         async () => {
           const places = await rig.queue('it')

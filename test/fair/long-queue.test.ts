@@ -6,18 +6,20 @@ import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts
 import { warm } from '../support/warm.ts'
 import { asked } from './asked.ts'
 
-/** The cost of thousands of waiters in one client. Each waiter is served. */
+/** The costs of thousands of waiters in one client. All of them are served. */
 const rig = faultRig()
 
-/** The largest number of places in one request. */
+/** The maximum number of places in one request. */
 const MOST_IN_ONE = 500
 
-/** Far above what it takes on a machine that does other things as well. */
+/** Much longer than a busy machine needs. */
 const SOON_MS = 100_000
 
 const QUEUE = 'holdfast_queue:{it}'
 
-/** Calls that wait, each of which can be ended: one signal for thousands is slow in Node.js itself. */
+/**
+ * Starts calls that wait. Each call has its own signal, because one signal for thousands of calls is slow in Node.js.
+ */
 function waits(client: Holdfast, size: number) {
   const lock = client.getFairLock('it')
   const leaving = Array.from({ length: size }, () => new AbortController())
@@ -105,7 +107,8 @@ test('when the first places are missing, the client sends all places in heartbea
   const before = rig.proxy.requests.length
   await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
   await places(6_000)
-  // The first places are in a heartbeat each half second. With 500 other places each, eleven are needed.
+  // Every half second, a heartbeat contains the first places and up to 500 others. If the client always waited this
+  // long, it would need eleven of these heartbeats.
   const ticks = rig.proxy.requests
     .slice(before)
     .filter(({ args }) => args[0] === SHA.heartbeat && args.includes(first as string))
@@ -127,7 +130,7 @@ test('a waiter that leaves while the client puts places back is not put back', a
   beat.release()
   await left
   await places(1_000)
-  await pause(1_500) // Some more heartbeats, which is the subject.
+  await pause(1_500) // Wait for some more heartbeats.
   expect(await rig.queue('it')).toEqual(stay)
   await leave()
 })
@@ -156,7 +159,7 @@ test('the heartbeat finds a grant whose message was lost, even for a waiter far 
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { held, pending, leave } = await crowd(client, 1_200)
   const place = (await rig.queue('it'))[1_100] as string
-  // After a restart with half of the data this place may head the queue. Its message is lost.
+  // After a restart with partial data, this place may be the first of the queue. Its message is lost.
   await rig.server.admin.zadd(QUEUE, 1, place)
   const hole = rig.proxy.blackHole({ only: 'subscriber' })
   await held.release()
@@ -170,13 +173,12 @@ test('the heartbeat finds a grant whose message was lost, even for a waiter far 
 
 describe('thousands of waiters that begin at the same time', () => {
   test('waiters of a client that is not connected yet get their places with about one request each', async () => {
-    // The client makes and sends thousands of requests in this time.
+    // The client must create and send thousands of requests within these limits.
     const limits = { commandTimeoutMs: atLoad(500), outageMs: atLoad(5_000) }
     const client = rig.client(limits)
     const size = 3_000
     const { held } = await crowd(client, size)
-    // If the calls block the event loop for longer than `commandTimeoutMs`, the first waiters request
-    // again.
+    // If the calls block the event loop for longer than `commandTimeoutMs`, the first waiters repeat their requests.
     expect(asked(rig)).toBeLessThan(size + 500)
     await client.close()
     await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
@@ -218,7 +220,7 @@ describe('a lock with a long queue', () => {
     await rig.server.admin.config('RESETSTAT')
   }
 
-  /** The commands that the server ran since the last RESETSTAT, with their counts. */
+  /** Returns the number of calls of each command since the last RESETSTAT. */
   async function asked() {
     const stats = await rig.server.admin.info('commandstats')
     const counts = [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].filter(

@@ -5,17 +5,17 @@ import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
 import { takes } from '../support/takes.ts'
 
-/** The one-way message that tells whose turn it is: lost, late, early, repeated. */
+/** The message that reports a grant to a waiter: lost, late, early or repeated. */
 const rig = faultRig()
 
-/** As long as a grant stands before it is confirmed, and what a busy machine adds. */
+/** The claim window, and the extra time of a busy machine, in milliseconds. */
 const CLAIM_MS = 1_500
 const NOISE_MS = 1_000
 
-/** A client that gives up on no connection while the test plays with its messages. */
+/** A client that keeps its connections while the test delays messages. */
 const newClient = () => rig.client({ commandTimeoutMs: 10_000 })
 
-/** The message that grants the lock to that owner under that token. */
+/** Publishes a message that grants the lock to this owner with this token. */
 const say = (client: Holdfast, token: number, owner: string, name: string) =>
   rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
 
@@ -60,7 +60,7 @@ test.each([
     const pending = client.getFairLock('it').lock(options)
     await rig.queued('it', 1)
     await rig.hears(client)
-    // The last answer of the server is as old as possible.
+    // Now the last answer of the server is as old as possible.
     await pause(450)
     await held.release()
     const lease = await within(NOISE_MS, pending)
@@ -92,7 +92,7 @@ test.each([
     const ttlMs = await rig.server.admin.pttl('it')
     expect(ttlMs).toBeGreaterThanOrEqual(lease.remaining())
     expect(await lease.release()).toBe(true)
-    // A check of a fixed lease wants 0 ms.
+    // A check of a fixed lease has the lease time 0 ms, so it does not count here.
     const confirms = ({ args }: ProxyRequest) =>
       args[0] === SHA.renew && Number(args[2 + Number(args[1])]) > 0
     expect(rig.proxy.count(confirms)).toBe(confirmations)
@@ -119,7 +119,7 @@ test('a waiter ignores a message that arrives after its grant is over, and keeps
     await held.release()
     return second
   })
-  // The message comes first, and nothing yet that would tell that it is old.
+  // The message arrives first, and no other answer shows that the message is old.
   messages.heal()
   await never(() => diary.acquired.length > 0, 100)
   others.heal()
@@ -139,7 +139,7 @@ test('a waiter confirms a late message before it accepts the grant', async () =>
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
   await rig.hears(client)
-  // Without heartbeats the last answer of the server gets too old to rely on.
+  // Without heartbeats, the last answer of the server becomes too old to rely on.
   const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
   const answeredAt = performance.now()
   await beats.seen
@@ -161,7 +161,8 @@ test('a waiter drops a message after an answer says that another client holds th
   await rig.queued('it', 1)
   await rig.hears(client)
   const [place = ''] = await rig.queue('it')
-  // As above it asks. The server, which is another one by now, has forgotten the grant.
+  // As in the test above, the client sends a request. But the server has forgotten the grant, like a server that
+  // replaced the old one.
   const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
   const answeredAt = performance.now()
   await beats.seen
@@ -200,7 +201,7 @@ test('a waiter ignores a message when the counter is lost, because the message m
 test('a waiter accepts a message that arrives before the reply to its own request', async () => {
   const client = newClient()
   const witness = rig.witness()
-  // Another wait of the client, so that it is listening.
+  // The client waits for another lock, so that it already listens.
   const another = await witness.getFairLock('another').lock()
   const elsewhere = client.getFairLock('another').lock()
   await rig.queued('another', 1)
@@ -213,7 +214,7 @@ test('a waiter accepts a message that arrives before the reply to its own reques
   await rig.queued('it', 1)
   await held.release()
   await eventually(async () => (await rig.queue('it')).length === 0)
-  await pause(20) // for the message, because nothing else shows its arrival
+  await pause(20) // wait for the message, because nothing else shows its arrival
   asking.release()
   const lease = await within(NOISE_MS, pending)
   expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -247,7 +248,7 @@ test('a repeated message grants nothing to a later waiter of the same owner', as
   await next.release()
   const { value } = await within(NOISE_MS, asked)
   expect(value?.token).toBeGreaterThan(next.token)
-  // The message does not disturb a holder either.
+  // The messages also do not disturb a holder.
   await say(client, lease.token, lease.owner, 'it')
   await say(client, value?.token ?? 0, name ?? '', 'it')
   expect(await lock.holdCount()).toBe(1)
@@ -297,7 +298,7 @@ test('a client that soon waits again keeps its turn although it does not receive
   const before = rig.witness().getFairLock('it')
   const behind = rig.witness().getFairLock('it')
 
-  /** The client waits and is served; then the lock is another's. */
+  /** The client waits and receives the lock. Then another client acquires the lock. */
   async function waitOnce(held: Lease, next: HoldfastLock): Promise<Lease> {
     const pending = lock.lock()
     await rig.queued('it', 1)

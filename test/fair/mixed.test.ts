@@ -7,10 +7,10 @@ import { lastingKeys } from '../support/lasting-keys.ts'
 import { CLAIM_MS } from '../support/promised-times.ts'
 import { takes } from '../support/takes.ts'
 
-/** Owners, and fair and plain lock objects of one name, in one client and in several. */
+/** Owners, fair locks and plain locks of the same name, in one or several clients. */
 const rig = faultRig()
 
-/** The longest time that a released lock stays idle beside a waiter: one heartbeat, and noise. */
+/** The longest time that a free lock stays idle beside a waiter: one heartbeat, and delays of the machine. */
 const IDLE_MS = 1_000
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
@@ -111,7 +111,7 @@ describe('one owner', () => {
     const client = rig.client()
     const owner = { owner: client.owner() }
     const [before, behind] = [rig.witness(), rig.witness()]
-    /** What remains of the claim window of the longer lease, in milliseconds; 0 if the machine was too slow. */
+    /** Returns the rest of the claim window of the longer lease, in milliseconds; 0 if the machine was too slow. */
     const claimWindow = async (name: string): Promise<number> => {
       const lock = client.getFairLock(name, owner)
       const plain = await rig.witness().getLock(name).lock()
@@ -119,7 +119,7 @@ describe('one owner', () => {
       await rig.queued(name, 1)
       const next = behind.getFairLock(name).lock()
       await rig.queued(name, 2)
-      await plain.release() // sends no message to the queue: the first waiter checks by itself
+      await plain.release() // does not move the queue, so the first waiter must check
       const lease = await Promise.race([short, next.then(() => null)])
       if (lease === null) {
         await release(next)
@@ -137,7 +137,7 @@ describe('one owner', () => {
       const windowMs = await rig.server.admin.pttl(name)
       silent.heal()
       await within(2_500, long)
-      // A longer time is a lease: the client has confirmed the grant.
+      // A longer time means that the client has already confirmed the grant.
       return windowMs <= CLAIM_MS ? windowMs : 0
     }
     let windowMs = 0
@@ -175,7 +175,7 @@ describe('a lock does not stay idle after a release', () => {
   const lockOf = (client: Holdfast, kind: Kind) =>
     kind === 'fair' ? client.getFairLock('it') : client.getLock('it')
 
-  /** Waits until it is known in Redis that the client waits. */
+  /** Waits until Redis knows that the client waits. */
   const waits = (kind: Kind) => (kind === 'fair' ? rig.queued('it', 1) : rig.listening('it'))
 
   test.each(
@@ -207,7 +207,7 @@ describe('a lock does not stay idle after a release', () => {
           await held.release()
           await release(pending)
         })
-        await pause(60 * i) // at other times between two heartbeats
+        await pause(60 * i) // so that rounds differ in their time between two heartbeats
       }
     },
   )
@@ -301,7 +301,7 @@ test('a fair lock is handed off to the queued waiters before a plain waiter of t
   turns.push(turn('second', rig.client().getFairLock('it')))
   await rig.queued('it', 2)
   turns.push(turn('plain', client.getLock('it')))
-  // Not told by the listeners: those in the queue listen too, once they have waited for long.
+  // The number of listeners does not show this, because waiters in the queue also listen after a while.
   await eventually(() => waiting === 2)
   await held.release()
   await within(IDLE_MS + NOISE_MS, Promise.all(turns))
@@ -315,9 +315,9 @@ describe('tryLock() without waiting', () => {
     const held = await client.getFairLock('it').lock()
     const pending = silent.getFairLock('it').lock()
     await rig.queued('it', 1)
-    // Only the client that tries moves the queue on.
+    // Only the request of `tryLock()` grants the lock to the next waiter.
     const hole = rig.proxy.blackHole({ only: 'commands' })
-    await rig.server.admin.del('it') // as when the holder's lease ends
+    await rig.server.admin.del('it') // as if the holder's lease had ended
     expect(await client.getFairLock('it').tryLock()).toBeNull()
     const [owner] = Object.keys(await rig.hash('it'))
     expect(owner?.startsWith(`${silent.id}:`)).toBe(true)

@@ -2,7 +2,7 @@ import type { Moment } from '../../src/kit/clock.ts'
 import { Place } from '../../src/locks/fair/place.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
 
-/** Grants that a client can use without a request, and those that are too old. The claim window lasts 1,500 ms. */
+/** Grants that a client can use without a request, and grants that are too old. The claim window is 1,500 ms long. */
 
 const OWNER = 'client:1'
 let nowMs = 0
@@ -14,7 +14,7 @@ const clock = {
   clear: () => {},
 }
 
-/** A place whose last answer is of the time 0 and names the token 5. */
+/** A place whose last answer arrived at the time 0, with the last token 5. */
 function queuedPlace(leaseMs = 30_000): Place {
   nowMs = 10
   const waiter = { request: { leaseMs }, retryBudget: { clock }, wakeEvent: { set: () => {} } }
@@ -39,7 +39,7 @@ test('a grant by a release of the same client counts from that release, even if 
   nowMs = 5_000
   place.onGrant({ token: 6 }, { releasedAt: at(4_990) })
   expect(claimOf(place)).toEqual({ token: 6, run: [], sentAt: at(4_990), isWhole: false })
-  // The same grant, reported again.
+  // A second message about the same grant.
   place.onGrant({ token: 6 })
   expect(claimOf(place)?.sentAt).toEqual(at(4_990))
   nowMs = 6_300

@@ -21,7 +21,7 @@ const patient = () => rig.client({ commandTimeoutMs: 10_000, leaseMs: 60_000 })
 
 const holding = (): Promise<Lease> => rig.witness().getFairLock('it').lock()
 
-/** Waits until Redis knows that the client listens, and reads runs in messages. */
+/** Waits until Redis knows that the client listens, and that it can read messages about runs. */
 async function known(client: Holdfast): Promise<void> {
   await rig.hears(client)
   await eventually(async () => {
@@ -30,7 +30,7 @@ async function known(client: Holdfast): Promise<void> {
   })
 }
 
-/** The messages to the inbox of a client, from now on. */
+/** Records the messages to the inbox of a client from now on. */
 async function grantsTo(client: Holdfast): Promise<readonly string[]> {
   const listener = rig.server.admin.duplicate()
   atEnd(() => listener.disconnect(), { beforeCheck: true })
@@ -219,7 +219,7 @@ test('a client that dies before its confirmation delays the next client by the c
   await known(client)
   rig.proxy.blackHole({ onHeal: 'drop' })
   await held.release()
-  // Each place of the client may get one grant, until its places end 3 s after its last heartbeat.
+  // Each place of the client may receive one grant. The places end 3 s after the last heartbeat of the client.
   const next = await within(3_000 + CLAIM_MS + 500 + NOISE_MS, behind)
   await next.release()
   await rig.proxy.heal()

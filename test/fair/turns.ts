@@ -1,16 +1,16 @@
 import type { Holdfast, Lease } from '../../src/index.ts'
 import { type Rig, within } from '../support/fault-rig.ts'
 
-/** More time than all waiters of a test need, in milliseconds. */
+/** Longer than all waiters of a test need, in milliseconds. */
 export const SOON_MS = 6_000
 
-/** One waiter, in the order of the queue, and what became of it. */
+/** One waiter that held the lock, and its token. */
 export interface Turn {
   readonly who: string
   readonly token: number
 }
 
-/** Waiters that queue one after the other. Each holds the lock for a moment, and writes down its turn. */
+/** Waiters that queue one after the other. Each waiter holds the lock for a moment, and records its turn. */
 export class Queue {
   readonly turns: Turn[] = []
   readonly ends: Promise<unknown>[] = []
@@ -46,7 +46,7 @@ export class Queue {
     return this.turns.map(({ who }) => who)
   }
 
-  /** Waits until all are served, each with a greater token than the one before. */
+  /** Waits until all waiters have been served. Checks that their tokens rise. */
   async served(ms = SOON_MS): Promise<void> {
     await within(ms, Promise.all(this.ends))
     const tokens = this.turns.map(({ token }) => token)

@@ -7,7 +7,7 @@ const rig = faultRig()
 interface Scene {
   client: Holdfast
   witness: Holdfast
-  /** Acts for one owner, so that it re-enters. */
+  /** Always has the same owner, so that it re-enters. */
   lock: HoldfastLock
   other: HoldfastLock
   held: Lease[]
@@ -18,9 +18,9 @@ interface Operation {
   operation: string
   script: 'acquire' | 'handOver'
   prepare?: (scene: Scene) => Promise<void>
-  /** Begins what will be aborted. */
+  /** Starts the call that is aborted. */
   begin: (scene: Scene) => Promise<Lease>
-  /** Makes it talk to Redis, where the call itself does not. */
+  /** Makes the client send the request, if the call itself sends none. */
   cause?: (scene: Scene) => Promise<unknown>
   /** The number of leases that the client holds after the abort. */
   left: 0 | 1
@@ -66,7 +66,7 @@ function sceneOf(): Scene & { name: string; diary: Diary } {
   }
 }
 
-/** Redis has the hold count of the client and no other hold, and another client gets the lock. */
+/** Checks that Redis has only the holds of the client, and that another client can then acquire the lock. */
 async function checkNothingIsLeft({ name, witness, held }: ReturnType<typeof sceneOf>) {
   const expected = held[0] ? { [held[0].owner]: String(held.length) } : {}
   await eventually(async () => {
@@ -96,10 +96,10 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
     })
     const rest = cause?.(scene)
     await trap.seen
-    // The server has run it, because it has answered a later request.
+    // The server has run the request, because it has answered a later request.
     if (action === 'holdReply') await rig.server.admin.ping()
     scene.aborting.abort(reason)
-    // In the same turn of the event loop: no answer and no timer comes in between.
+    // In the same turn of the event loop, so that no answer and no timer comes first.
     await new Promise(process.nextTick)
     expect(isSettled).toBe(true)
     expect((await pending).error).toBe(reason)
@@ -141,7 +141,7 @@ test('an abort at any moment leaves a lease or the reason of the abort, and no o
   const lock = client.getLock(name)
   rig.proxy.delay(2)
   let got = 0
-  // On a busy machine it takes longer.
+  // On a busy machine, the first success takes longer.
   for (let tenths = 0; tenths < 120 || got === 0; tenths += 2) {
     const aborting = new AbortController()
     const timer = setTimeout(() => aborting.abort(), tenths / 10)

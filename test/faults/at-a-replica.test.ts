@@ -4,7 +4,7 @@ import { faultRig, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** The server becomes a replica without a key of these names; the returned function makes it a master with them. */
+/** Makes the server a replica without these keys. Returns a function that makes it a master with these keys. */
 async function becomeReplicaWithout(...names: string[]): Promise<() => Promise<void>> {
   const { admin } = rig.server
   const dumps = await Promise.all(
@@ -26,7 +26,7 @@ async function becomeReplicaWithout(...names: string[]): Promise<() => Promise<v
   }
 }
 
-/** While the server is a replica the call must not settle. */
+/** Checks that the call does not settle while the server is a replica. */
 async function unsettledAtReplica<T>(names: string[], call: () => Promise<T>): Promise<T> {
   const becomeMaster = await becomeReplicaWithout(...names)
   let isSettled = false
@@ -62,7 +62,7 @@ describe('a replica that lags behind does not report that a hold is gone', () =>
 describe('a replica that lags behind gives no final answer', () => {
   const PATIENT = { outageMs: 8_000 }
 
-  // Counts and numbers of permits have no lease.
+  // Latches and semaphores have keys without a TTL.
   afterEach(async () => {
     await rig.server.admin.replicaof('NO', 'ONE')
     await rig.server.admin.del('it', '{it}:timeout', 'holdfast_round:{it}')
@@ -173,7 +173,7 @@ describe('a replica that lags behind gives no final answer', () => {
   })
 })
 
-/** How the lock is held, and how a call that asks once asks for it. A call resolves to null or false if it is held. */
+/** How a client holds the lock, and how another client tries once. A try returns null or false if the lock is held. */
 interface Asked {
   hold(client: Holdfast): Promise<unknown>
   ask(client: Holdfast): Promise<unknown>
@@ -240,7 +240,7 @@ describe('a single try while another owner holds', () => {
       const client = rig.client({ outageMs: 8_000 })
       await hold(rig.witness())
       const isOver = what === 'more permits than there were'
-      // It is connected.
+      // Connects the client.
       await client.getLock('first').using(() => undefined)
       const { admin } = rig.server
       await admin.replicaof('127.0.0.1', '1')

@@ -43,19 +43,19 @@ const outages: Outage[] = [
   },
 ]
 
-/** Connected, so that the outage hits it in its work; or not yet. */
+/** Returns a client that is connected before the outage, or a new client. */
 async function clientIn(state: string): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
   if (state === 'connected') await warm(client)
   return client
 }
 
-/** Nothing else happens in this process for so long. */
+/** Blocks the event loop. */
 function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** A lock that may have been acquired is released soon after the outage. */
+/** Checks that a lock that may have been acquired is released soon after the outage. */
 async function gone(name: string): Promise<void> {
   await eventually(async () => !(await rig.exists(name)), { timeoutMs: 3_000, message: name })
 }
@@ -68,7 +68,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
   ])('a client that is %s ends `tryLock(%i)` in time, with an error', async (state, waitMs) => {
     const client = await clientIn(state)
     const heal = await strike()
-    // By waitMs, and by outageMs where that is less.
+    // The call ends at the earlier of `waitMs` and `outageMs`.
     const atMost = Math.min(waitMs, 600 + 200) + 200
     const { error } = await takes({ atMost }, () => outcome(client.getLock('out').tryLock(waitMs)))
     expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
@@ -88,7 +88,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     const ends = calls.map((call) => takes({ atLeast: 300, atMost: 600 + 400 }, outcome(call)))
     for (const { error } of await Promise.all(ends)) expect(error).toMatchObject(UNAVAILABLE)
     await heal()
-    // Its next connection may be one that another outageMs is too short for.
+    // The client may still need longer than one `outageMs` to connect again.
     const lease = await eventually(() => client.getLock('a').tryLock(2_000))
     await granted(lease).release()
   })
@@ -117,7 +117,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await rig.listening('out')
     const heal = await strike()
     const { value, error } = await waiting
-    // Which of both depends on whether it had reason to ask in the meantime.
+    // The result depends on whether the waiter sent a request during the outage.
     if (error === undefined) expect(value).toBeNull()
     else expect(error).toMatchObject(UNAVAILABLE)
     await heal()
@@ -135,7 +135,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     })
     await pause(100)
     aborting.abort()
-    // In the same turn of the event loop.
+    // The wait ends in the same turn of the event loop.
     await new Promise(process.nextTick)
     expect(ended).toBe(aborting.signal.reason)
     await heal()
@@ -187,7 +187,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     expect(lease.signal.aborted).toBe(true)
     expect((await outcome(lock.lock())).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
     await heal()
-    // The lease ends by itself, if no request got through.
+    // If no request reached the server, the lease ends by itself.
     await eventually(async () => !(await rig.exists('held')), { timeoutMs: 2_500 })
   })
 })
@@ -228,8 +228,8 @@ describe('contention is no outage', () => {
     await held.release()
   })
 
-  // The timer that looks at calls may be set for an earlier one. When the event loop is blocked then, it
-  // finds that the time of this call is up before the timer of the wait is looked at.
+  // The timer that checks calls may be set for an earlier call. If the event loop is blocked then, this timer finds the
+  // call expired before the timer of the wait runs.
   test('`tryLock()` returns null even when the time is up while an answer is on its way, in a busy process', async () => {
     const held = granted(await rig.witness().getLock('taken').tryLock())
     const clients = Array.from({ length: 10 }, () =>
@@ -238,7 +238,7 @@ describe('contention is no outage', () => {
     const earlier = clients.map((client, i) => client.getLock(`own-${i}`).tryLock(1_800 + 20 * i))
     for (const own of earlier) await granted(await own).release()
     const asks = ({ args }: ProxyRequest) => args[0] === SHA.acquire && args.includes('taken')
-    // A waiter that learned the holder, and listens for the release, checks once more.
+    // A waiter that knows the holder and listens for the release checks the lock once more.
     const asksAgain = (request: ProxyRequest) =>
       asks(request) && rig.proxy.count(asks, request.connection) > 1
     const traps = clients.map(() => rig.proxy.onNextRequest(asksAgain, 'holdReply'))
@@ -264,7 +264,7 @@ test('`close()` right after an outage releases a lock that may have been acquire
   await trap.done
   const hole = rig.proxy.blackHole({ onHeal: 'drop' })
   expect((await trying).error).toMatchObject(UNAVAILABLE)
-  // The release that is under way is lost with the connection.
+  // The release that is in flight is lost with the connection.
   await eventually(() => rig.proxy.count(SHA.release) >= 2)
   expect(await rig.exists('out')).toBe(true)
   hole.heal()
@@ -291,7 +291,7 @@ test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'a
     })
     atEnd(() => client.close(), { beforeCheck: true })
     await warm(client)
-    // The connection is made again in a black hole, and cut several times before its first reply.
+    // The client connects again but receives no data. The connection is cut several times before its first reply.
     const hole = rig.proxy.blackHole({ onHeal: 'drop' })
     rig.proxy.cut()
     for (let i = 0; i < 3; i++) {

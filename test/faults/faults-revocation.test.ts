@@ -34,7 +34,7 @@ describe('a release request', () => {
       const events = heardBy(holder)
       const lease = await holder.getLock('it').lock()
       await hears(holder)
-      // The holder answers in this time, even if the machine pauses.
+      // The holder answers within this time, even if the machine stalls.
       const requester = rig.client({ commandTimeoutMs: 1_000 })
       const trap = rig.proxy.onNextRequest(channelOf(holder), action)
       expect(await requester.getLock('it').requestRelease({ reason: 'please' })).toBe(1)
@@ -88,7 +88,7 @@ describe('a release request', () => {
     const requesting = requester.getLock('it').requestRelease()
     expect(await within(3_000, requesting)).toBe(0)
     child.kill('SIGCONT')
-    // It comes late, and is no less a request for that.
+    // The request arrives late, but still counts.
     expect(await child.next<{ asked: string }>()).toEqual({ asked: 'it' })
     expect(await rig.witness().getLock('it').requestRelease()).toBe(1)
     await child.stop()
@@ -142,7 +142,7 @@ test('a message that is not a valid request or answer changes nothing', async ()
     const text = typeof message === 'string' ? message : JSON.stringify(message)
     await rig.server.admin.publish(channelOf(holder), text)
   }
-  // One that is right comes behind them.
+  // A valid request follows the invalid requests.
   await rig.server.admin.publish(channelOf(holder), JSON.stringify(request))
   await eventually(() => events.length > 0)
   expect(events).toEqual([

@@ -2,18 +2,26 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, HoldfastError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, within } from '../support/fault-rig.ts'
-import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import {
+  causeFaults,
+  faultProfiles,
+  pick,
+  type Random,
+  randomFrom,
+  SEED,
+  tryAnyhow,
+} from '../support/random-faults.ts'
 import { Witness } from '../support/witness.ts'
 
 const rig = faultRig()
 
-/** The kinds of lock objects. A mixed name has both kinds. */
+/** The kinds of lock objects. A lock with the kind `mixed` has both. */
 const kinds = ['plain', 'fair', 'mixed'] as const
 
-describe.each(weathers)('a storm of $name', (weather) => {
+describe.each(faultProfiles)('a storm of $name', (profile) => {
   test.each(kinds)(
     `has one holder at a time, and leaves no key (%s, seed ${SEED})`,
     async (kind) => {
@@ -22,7 +30,7 @@ describe.each(weathers)('a storm of $name', (weather) => {
       const witnesses = new Map(
         names.map((name) => [name, name === 'storm a' ? witness : new Witness()]),
       )
-      const { leaseMs, commandTimeoutMs, outageMs } = weather
+      const { leaseMs, commandTimeoutMs, outageMs } = profile
       const fleet = await Promise.all(
         [1, 2, 3].map(async (n) => {
           const proxy = await startProxy(rig.server.port)
@@ -37,7 +45,9 @@ describe.each(weathers)('a storm of $name', (weather) => {
         }),
       )
       let isOver = false
-      const winds = fleet.map(({ proxy, random }) => blow(proxy, random, weather, () => isOver))
+      const faults = fleet.map(({ proxy, random }) =>
+        causeFaults(proxy, random, profile, () => isOver),
+      )
 
       const work = async (client: Holdfast, random: Random) => {
         while (!isOver) {
@@ -67,17 +77,17 @@ describe.each(weathers)('a storm of $name', (weather) => {
       await pause(5_000)
       await eventually(() => [...witnesses.values()].every(({ grants }) => grants > 3))
       isOver = true
-      await Promise.all(winds)
-      // A lock that leaked would keep them for the rest of its lease.
+      await Promise.all(faults)
+      // If a lock were left behind, the workers would wait until its lease ends.
       await within(6_000, Promise.all(workers))
 
       for (const [name, { violations }] of witnesses) {
         expect({ name, violations }).toEqual({ name, violations: [] })
       }
-      // A grant that cannot be confirmed is lost sooner than any lease.
-      if (!weather.loses && kind === 'plain')
+      // A grant without a confirmation ends before any lease does.
+      if (!profile.loses && kind === 'plain')
         expect(fleet.flatMap(({ diary }) => diary.lost)).toEqual([])
-      // Locks in doubt are settled while the clients live, so no lease has to end first.
+      // While the clients live, they release all locks that they may have acquired. So no lease has to end first.
       await eventually(async () => (await rig.server.admin.exists(...names)) === 0, {
         timeoutMs: 4_000,
         message: 'the end of all locks',

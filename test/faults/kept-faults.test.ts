@@ -25,7 +25,7 @@ async function kept(client: Holdfast, keepMs = KEEP_MS): Promise<Lease> {
 const becomesFree = () => eventually(async () => !(await rig.exists('it')))
 
 test('a client keeps no lock before it can receive messages', async () => {
-  // The subscription may take long, so the client does not replace its connection.
+  // The subscription may take long. With this limit, the client does not replace its connection.
   const client = rig.client({ commandTimeoutMs: 20_000 })
   const lock = client.getLock('it', { keepMs: KEEP_MS })
   const trap = rig.proxy.onNextRequest(channelOf(client), 'hold')
@@ -147,7 +147,7 @@ test('a server that lost its data ends the kept lock at the next renewal, withou
   const { owner } = await kept(client)
   await rig.server.admin.flushdb()
   const lock = client.getLock('it', { keepMs: KEEP_MS })
-  // The client learns of the loss from the renewal, or from the check of a call.
+  // The client learns of the loss from a renewal, or from the check of a call.
   await eventually(async () => {
     const lease = await lock.lock()
     const isNew = lease.owner !== owner
@@ -162,7 +162,7 @@ test('a hold that was acquired without a request reports that the server lost th
   const client = rig.client({ leaseMs: 120_000 })
   const { owner } = await kept(client)
   await rig.server.admin.flushdb()
-  // The answer to the acquisition counts as a check for 10 ms.
+  // For 10 ms, the answer to the acquisition counts as a check.
   await pause(20)
   const lease = await client.getLock('it', { keepMs: KEEP_MS }).lock()
   expect(lease.owner).toBe(owner)
@@ -238,7 +238,7 @@ test('a waiter that only listens to the channel of the lock gets it beside a bus
     await busy
   }
   atEnd(stop, { beforeCheck: true })
-  // As Redisson waits: it sends no message to the holder, and asks again after a message of the lock.
+  // Waits like Redisson: it sends no message to the holder, and tries again after each message about the lock.
   const waiter = new Redis(rig.server.url)
   atEnd(() => waiter.disconnect(), { beforeCheck: true })
   const take =
@@ -250,7 +250,7 @@ test('a waiter that only listens to the channel of the lock gets it beside a bus
   })
   await waiter.subscribe('redisson_lock__channel:{it}')
   await within(30_000, taken)
-  // After 64 uses, the client has used all reserved tokens, and frees the lock for this reason.
+  // After 64 uses, the client would free the lock because it has used all reserved tokens.
   expect(uses).toBeLessThan(50)
   await rig.server.admin.del('it')
   await stop()

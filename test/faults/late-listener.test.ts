@@ -6,7 +6,7 @@ const rig = faultRig()
 /** Without a message, a waiter checks the lock after 5 to 6 s. */
 const BEFORE_FALLBACK_MS = 3_000
 
-// A release between the refusal and the begin of listening sends its message too early.
+// If the lock is released after the first check and before the subscription, its message comes too early.
 test('a waiter checks once more after it began to listen, even beside a listener of its client', async () => {
   const lock = rig.client({ commandTimeoutMs: 5_000 }).getLock('it')
   const held = await rig.witness().getLock('it').lock()

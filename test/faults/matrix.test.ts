@@ -13,12 +13,12 @@ import {
 import type { Trap } from '../support/proxy.ts'
 import { faults } from '../support/request-faults.ts'
 
-/** A lock, one client behind the proxy, and one that no fault touches. */
+/** A lock, a client behind the proxy, and a client without faults. */
 interface Scene {
   readonly name: string
   readonly client: Holdfast
   readonly witness: Holdfast
-  /** Acts for one owner, so that it re-enters. */
+  /** Always has the same owner, so that it re-enters. */
   readonly lock: HoldfastLock
   readonly other: HoldfastLock
   /** The acquisitions that the client has not released. */
@@ -32,13 +32,13 @@ interface Operation {
   script: keyof typeof Scripts
   leaseMs?: number
   prepare: (scene: Scene) => Promise<void>
-  /** Meets the fault, and has to end as if there were none. */
+  /** Runs the operation with the fault. The result must be the same as without a fault. */
   act: (scene: Scene, trap: Trap) => Promise<void>
 }
 
 const rig = faultRig()
 
-/** A busy machine must renew in time. */
+/** So long that a busy machine can renew the lease in time. */
 const RENEWED_LEASE_MS = atLoad(1_200)
 
 const operations: Operation[] = [
@@ -58,7 +58,7 @@ const operations: Operation[] = [
       const asked = rig.proxy.count(SHA.acquire)
       scene.pending = scene.lock.lock()
       await rig.listening(scene.name)
-      // Once to find it taken, and once more when the subscription is confirmed.
+      // The waiter checks the lock at first, and again after the confirmation of the subscription.
       await eventually(() => rig.proxy.count(SHA.acquire) >= asked + 2)
     },
     act: async (scene) => {
@@ -158,7 +158,7 @@ function sceneOf(name: string, source: Source, leaseMs = 10_000): Scene {
   }
 }
 
-/** The hash against the client's own account. */
+/** Compares the hash in Redis with the holds of the client. */
 async function checkCounts({ name, held }: Scene): Promise<void> {
   const [lease] = held
   expect(await rig.hash(name)).toEqual(lease ? { [lease.owner]: String(held.length) } : {})
@@ -172,7 +172,7 @@ async function checkExclusion({ name, witness, held }: Scene): Promise<void> {
   if (held.length > 0) expect(await witness.getLock(name).tryLock()).toBeNull()
 }
 
-/** Releases all of it; then the lock can be had by others, under a greater token. */
+/** Releases all holds. Then another client acquires the lock, with a greater token. */
 async function releaseAll(scene: Scene, diary: Diary): Promise<void> {
   for (const lease of scene.held.splice(0).reverse()) expect(await lease.release()).toBe(true)
   const lease = await within(2_500, scene.witness.getLock(scene.name).lock())
@@ -195,7 +195,7 @@ describe.each(sources)('given Redis as %s', (source) => {
       if (cell.releases === 'while held') {
         trap.release()
         await trap.done
-        // It goes through the server before this look does.
+        // The held request reaches the server before these checks.
         await checkCounts(scene)
         await checkExclusion(scene)
       }
@@ -204,12 +204,12 @@ describe.each(sources)('given Redis as %s', (source) => {
       if (cell.releases === 'when all is released') {
         trap.release()
         await trap.done
-        // Before its deadline it may be let in; then it is given back.
+        // Before its deadline, the late request may acquire the lock. The client then releases the lock.
         await eventually(async () => !(await rig.exists(scene.name)), { timeoutMs: 1_500 })
         await never(() => rig.exists(scene.name), 60)
       }
       expect(diary.lost).toEqual([])
-      // Once for each hold, in rising order, and each ended once.
+      // There is one `acquired` event for each hold, with rising tokens, and one `released` event for each hold.
       expect(diary.acquired).toEqual([...new Set(diary.acquired)].sort((a, b) => a - b))
       await eventually(() => diary.released.length >= diary.acquired.length)
       expect(diary.released).toEqual(diary.acquired)

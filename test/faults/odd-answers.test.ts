@@ -7,22 +7,22 @@ import { type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import * as generated from '../support/scripts.ts'
 
-/*
- * A proxy gives answers that no script of Holdfast gives. The script may still have run. The call
- * tries again as after a missing answer, and nothing is left behind.
+/**
+ * A proxy gives answers that no script of Holdfast gives, although the script may have run. The call tries again, like
+ * after a missing answer, and leaves nothing behind.
  */
 const rig = faultRig()
 const OUTAGE_MS = 1_500
 /** The longest time of a call: the tolerated outage, and the extra time of a busy machine. */
 const NO_HANG_MS = OUTAGE_MS + 10_000
-/** The longest time of an answer. Each request here gets an answer, if only an invalid one. */
+/** The longest time of an answer. Each request in these tests receives an answer, even if it is invalid. */
 const ANSWER_MS = 10_000
 
 const list = (...parts: string[]) => `*${parts.length}\r\n${parts.join('')}`
 const integer = (value: number | string) => `:${value}\r\n`
 const NIL = '$-1\r\n'
 
-/** On the wire; none of them is what any of the scripts says. */
+/** Invalid answers, in the format of the protocol. No script gives them. */
 const ODD: Record<string, string> = {
   nil: NIL,
   'a nil list': '*-1\r\n',
@@ -57,19 +57,19 @@ type Name = keyof typeof scripts
 /** One client, one lock and one invalid answer. */
 interface Case {
   readonly client: Holdfast
-  /** A client that hears nothing but what the server says. */
+  /** A client without invalid answers. */
   readonly witness: Holdfast
   readonly name: string
   readonly answer: string
-  /** From now on the script is answered so, where it is about that lock, until the result is called. */
+  /** From now on, the script has the invalid answer if it is about this lock. The returned function ends this. */
   lie(script?: Name): () => void
-  /** How often the script was asked for about that lock. */
+  /** Returns how often the script was requested for this lock. */
   asked(script?: Name): number
-  /** It rejects in time, mostly in words that show the answer, and was not asked without a pause. */
+  /** Checks that the call rejects in time, usually names the answer, and did not send requests without pauses. */
   rejects(work: Promise<unknown>): Promise<HoldfastError>
 }
 
-/** Checks each of the answers, all at the same time. */
+/** Runs the check with each invalid answer, all at the same time. */
 async function forEachOdd(
   script: Name,
   options: { outageMs?: number; leaseMs?: number },
@@ -90,7 +90,7 @@ async function forEachOdd(
       expect((error as HoldfastError).code).toMatch(/HOLDFAST_(UNAVAILABLE|REFUSED)/)
       rejected += 1
       if (/invalid answer|late/.test((error as HoldfastError).message)) shown += 1
-      // In a busy process a call may get no answer at all in the time that is left to it.
+      // In a busy process, the last request may receive no answer in the remaining time.
       else expect((error as HoldfastError).message).toMatch(/no answer within \d+ ms/)
       expect(asked()).toBeLessThan(40)
       return error as HoldfastError
@@ -100,7 +100,7 @@ async function forEachOdd(
       return heal
     }
     const client = rig.client({ outageMs: OUTAGE_MS, commandTimeoutMs: ANSWER_MS, ...options })
-    // The client is connected, so each reply from now on is an answer.
+    // The client is connected, so each later reply is an answer to a request.
     await works(() => client.getLock(`${name}:up`).isLocked())
     await check({ client, witness, name, answer, lie, asked, rejects }).catch((error) => {
       throw new Error(`${what}: ${error?.stack ?? error}`)
@@ -110,7 +110,7 @@ async function forEachOdd(
   expect(shown).toBeGreaterThanOrEqual(rejected * 0.75)
 }
 
-/** Succeeds sooner or later, because a busy process may need longer than the tolerated outage. */
+/** Repeats the work until it succeeds, because a busy process may need longer than the tolerated outage. */
 async function works(work: () => Promise<unknown>): Promise<void> {
   await eventually(async () => {
     await work()
@@ -118,7 +118,7 @@ async function works(work: () => Promise<unknown>): Promise<void> {
   })
 }
 
-/** The release is done, or it continues if the answer does not come in time. */
+/** Releases the lock. If the answer is late, the client continues the release in the background. */
 async function released(lease: Lease): Promise<void> {
   const { value, error } = await outcome(lease.release())
   if (error === undefined) expect(value).toBe(true)
@@ -133,7 +133,7 @@ describe('an invalid answer', () => {
       const lock = client.getLock(name)
       const heal = lie()
       const error = await rejects(lock.lock())
-      // Some of them come from the server, and some from somewhere between.
+      // The other answers count as errors of the server, or as errors of a proxy in between.
       if (answer.startsWith('*') && !answer.includes('late')) {
         expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
         expect(error.message).toMatch(
@@ -285,10 +285,10 @@ describe('an invalid answer', () => {
     await forEachOdd('batch', {}, async ({ client, name, lie, asked }) => {
       const first = await eventually(() => client.getLock(`${name}:first`).lock())
       const heal = lie()
-      // While an answer is due they go together.
+      // While an answer is missing, the client sends the other calls together.
       const names = [`${name}:1`, ...Array.from({ length: 19 }, (_, i) => `${name}:${i + 2}`), name]
       const work = names.map((one) => client.getLock(one).lock())
-      // A call that tries again may be alone in its batch, and then acquires its lock.
+      // A repeated call may be alone in its batch, and then acquires its lock.
       for (const done of await within(NO_HANG_MS, Promise.allSettled(work))) {
         if (done.status === 'fulfilled') await done.value.release().catch(() => {})
       }
@@ -308,7 +308,7 @@ describe('an invalid answer', () => {
       const lease = await eventually(() => lock.lock())
       const heal = lie()
       await rejects(lock.isLocked())
-      // It looks first at whom it takes the lock from.
+      // `forceUnlock()` first checks which owner holds the lock.
       await rejects(lock.forceUnlock())
       heal()
       const healInspect = lie('inspect')
@@ -375,8 +375,8 @@ describe('an invalid answer', () => {
     for (const [, answer] of odd) {
       const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
       const lie = proxy.answer(scripts.enrol.sha1, answer)
-      // The first call has the time to enrol the master: a tenth of the lease. Otherwise the master votes, and no
-      // later call enrols it.
+      // The first call has a tenth of the lease to enrol the master. If this time were too short, the master would vote
+      // already, and no later call would enrol it.
       const options = { leaseMs: 30_000, commandTimeoutMs: ANSWER_MS, outageMs: 20_000 }
       const client = cluster.client({ ...options, newDeployment: true }, [proxy.url])
       const lock = client.getLock('it')
@@ -425,7 +425,7 @@ describe('an invalid answer', () => {
     await Promise.all(clients)
   })
 
-  // ioredis itself fails on answers whose second part is not a channel.
+  // ioredis itself fails if the second part of an answer is not a channel.
   const errors = odd.filter(([, answer]) => /^-[^\d]|^[+]|^[$]\d/.test(answer))
   test.each(errors)(
     'to a subscription (%s) does not stop the waiter from acquiring the lock',

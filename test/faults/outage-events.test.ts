@@ -39,7 +39,7 @@ function newClient(options: HoldfastOptions): Holdfast {
   return client
 }
 
-/** It has used its connections, for commands and for messages. */
+/** Makes the client use its connections for commands and for messages. */
 async function isConnected(client: Holdfast): Promise<void> {
   const lock = client.getLock('warm')
   const lease = await lock.lock()
@@ -54,7 +54,7 @@ test('a client emits one `outage` event with the address, and one `recovered` ev
   const told = new Told(client)
   await server.kill()
   await eventually(() => told.outages.length > 0)
-  // A client makes some four attempts a second with each of its connections.
+  // A client makes about four attempts a second with each of its connections.
   await never(() => told.errors.length > 1, 1_500)
   const address = `127.0.0.1:${server.port}`
   const [outage] = told.outages as [OutageEvent]

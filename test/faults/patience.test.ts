@@ -20,7 +20,7 @@ const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
 
 type Call = (client: Holdfast, waitMs: number | undefined) => Promise<unknown>
 
-/** `waitMs` is left out where it is undefined. */
+/** Leaves out `waitMs` if it is undefined. */
 const waitFor = (waitMs: number | undefined) => (waitMs === undefined ? {} : { waitMs })
 
 const waits: [string, Call][] = [
@@ -44,7 +44,7 @@ const waits: [string, Call][] = [
   ['a latch', (client, waitMs) => client.getCountDownLatch('latch').await(waitFor(waitMs))],
 ]
 
-/** A client that has had an answer before, in memory, with virtual time. */
+/** Returns a client that has already had an answer, from a server in memory with virtual time. */
 async function connected(options = {}): Promise<{ server: MemoryServer; client: Holdfast }> {
   const server = createMemoryServer({ virtualTime: true })
   const client = server.newClient(options)
@@ -153,7 +153,7 @@ describe('a Redis server that is away', () => {
     const waiting = client.getLock('it').lock({ waitMs: 60_000 })
     const failing = takes({ atLeast: 4_000 }, outcome(client.getLock('other').tryLock()))
     await outage
-    // As long as a call that does not wait tolerates an outage.
+    // A call that does not wait tolerates an outage for this time.
     expect((await failing).error).toMatchObject(UNAVAILABLE)
     await server.restart()
     await (await waiting).release()

@@ -5,15 +5,15 @@ import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 
-/** A request that released nothing does not make a later "gone" the result of this client. */
+/** If the requests of a client released nothing, a later answer "gone" does not count as a release by this client. */
 const rig = faultRig()
 
-// A slow answer would make the outcome of the release unknown.
+// A late answer would make the outcome of the release unknown.
 const newClient = () => rig.client({ commandTimeoutMs: 1_000, outageMs: 20_000, leaseMs: 60_000 })
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
-/** Refuses new connections, ends the open connections, and waits until the client has reported each end. */
+/** Cuts all connections and refuses new connections. Waits until the client has reported each cut. */
 async function cutOff(client: Holdfast) {
   const reported = jest.fn()
   client.on('error', reported)
@@ -24,7 +24,7 @@ async function cutOff(client: Holdfast) {
   client.off('error', reported)
 }
 
-/** Another client acquires the lock, after a deletion as by an operator or an eviction. */
+/** Deletes the lock, like an operator or an eviction. Then another client acquires the lock. */
 async function takeAway(name: string) {
   await rig.server.admin.del(name)
   return granted(await rig.witness().getLock(name).tryLock())
@@ -54,9 +54,9 @@ describe.each([
     const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
     const releasing = lease.release()
     await eventually(() => rig.proxy.count(sha) >= 2)
-    // All requests from now on wait until another client holds the lock.
+    // From now on, all requests wait until another client holds the lock.
     const hole = rig.proxy.blackHole({ direction: 'toServer' })
-    // The server still refuses the requests that passed before. It reads all connections in each turn of its loop.
+    // The server still refuses requests that passed before. It reads all connections in each turn of its loop.
     await pause(50)
     for (let turn = 0; turn < 3; turn += 1) await rig.server.admin.ping()
     await rig.server.admin.replicaof('NO', 'ONE')
@@ -103,7 +103,8 @@ describe('a majority of masters that cannot be reached', () => {
       const cluster = await Cluster.start(3)
       const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
       const client = cluster.client(
-        // The master that answers must do so: one that may have run it makes that a release.
+        // This master must answer in time. Without an answer, the master may have released the lock, and the result
+        // would be true.
         { commandTimeoutMs: 1_000, outageMs: 10_000 },
         proxies.map(({ url }) => url),
       )
@@ -113,7 +114,8 @@ describe('a majority of masters that cannot be reached', () => {
       const aborting = new AbortController()
       const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
       await pause(100)
-      // One master answers and no longer has the lock, and two cannot be reached. All three have lost it.
+      // One master answers that it no longer has the lock, and two masters cannot be reached. All three have lost the
+      // lock.
       await Promise.all(cluster.masters.map(({ admin }) => admin.del('it')))
       const reported = jest.fn()
       client.on('error', reported)

@@ -4,9 +4,9 @@ import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { takes } from '../support/takes.ts'
 
-/*
- * A wait that is over before an answer can be there says nothing about Redis. One that is over while
- * an answer is later than usual does.
+/**
+ * A wait shorter than a round trip shows nothing about Redis, and returns null. A wait that ends when an answer is
+ * later than usual shows an outage.
  */
 const rig = faultRig()
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' }
@@ -25,7 +25,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
 
   test('a short wait of a new client returns null', async () => {
     rig.proxy.delay(15)
-    // A pause of a loaded machine looks like a silent server, so another new client may try again.
+    // A stall of a loaded machine looks like a silent server, so another new client may try again.
     const client = await eventually(async () => {
       const client = rig.client({ commandTimeoutMs: 2_000 })
       return (await client[kind]('it').tryLock(5)) === null && client

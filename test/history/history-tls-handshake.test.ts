@@ -15,7 +15,7 @@ test('every socket that is left during a TLS handshake with an untrusted server 
     const client = openClient({ host, port, tls: {} }, null)
     const connected = client.connect().catch(() => undefined)
     const asked = expect(openServer(endpoint, 1 + Math.random() * 4)).rejects.toThrow()
-    await pause(Math.random() * 4) // where in the handshake it is left, is the subject
+    await pause(Math.random() * 4) // the connection ends at any moment of the handshake, because this is the subject
     client.disconnect()
     await Promise.all([connected, asked])
   }

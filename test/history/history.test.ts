@@ -46,7 +46,7 @@ async function all(options: Partial<ReadHistoryOptions> = {}): Promise<HistoryEn
   return entries
 }
 
-/** The events, the oldest first. */
+/** Returns the events, the oldest first. */
 const told = (entries: readonly HistoryEntry[]) =>
   entries
     .map(({ event }) => event)
@@ -85,7 +85,7 @@ test('the history has each acquisition, release and timeout, with client, label 
   expect(entries.every(({ name, kind }) => name === 'order:1' && kind === 'lock')).toBe(true)
   expect(released.heldMs).toBeGreaterThanOrEqual(110)
   expect(raced.waitedMs).toBeGreaterThanOrEqual(110)
-  // There are two clocks on one machine. Each time is in whole milliseconds.
+  // The times come from two clocks of one machine, in whole milliseconds.
   for (const { at } of entries) expect(at).toBeGreaterThanOrEqual(startedAt - 5)
   expect(released.at - (entries[0] as HistoryEntry).at).toBeGreaterThanOrEqual(100)
 })
@@ -280,7 +280,7 @@ test('while Redis does not answer, no lock waits, and the oldest entries are dro
     dropped = entries.reduce((sum, entry) => sum + (entry.dropped ?? 0), 0)
     return kept.length + dropped
   }
-  // Two before the outage, two of each lock in it.
+  // Two entries from before the outage, and two entries for each of the 150 uses of the lock during the outage.
   await eventuallyPasses(async () => expect(await count()).toBe(302), { timeoutMs: 20_000 })
   await history.stop()
   expect(await count()).toBe(302)
@@ -309,7 +309,7 @@ test('stop() ends even while Redis does not answer', async () => {
   await client.getLock('last').using(async () => undefined)
   await client.close()
   server.pause()
-  // At most two seconds are promised.
+  // `stop()` promises to end within two seconds.
   await within(10_000, history.stop())
 })
 
@@ -350,7 +350,7 @@ test('following begins with the last entries, keeps the order, and continues aft
     'acquired after',
     'released after',
   ])
-  // It waits for new entries, and does not poll.
+  // The reader waits for new entries, and does not poll.
   expect(proxy.count('XREAD')).toBeLessThan(50)
   abort.abort()
   await reading
@@ -368,7 +368,7 @@ test('following continues after its server was a replica that refused reads', as
     const options = { redis: proxy.url, last: 1, follow: true, signal: abort.signal }
     for await (const { name } of readHistory(options)) seen.push(name)
   })()
-  // A rejection is a failure of the test, and no unhandled one while it waits.
+  // Otherwise a rejection during the wait would be an unhandled rejection.
   const ended = reading.then(
     () => 'ended',
     (error: Error) => error.message,

@@ -9,7 +9,7 @@ import { JavaPermitExpirableSemaphore, JavaSemaphore } from './support/java-sema
 import { isQuiet, staysPending } from './support/pending.ts'
 import { ours } from './support/stage.ts'
 
-/** A lease that can be sat out, and told from a wake-up. */
+/** A lease whose end a test can wait for, and which differs clearly from a wake-up. */
 const LEASE_MS = 2_000
 const SOON_MS = 5_000
 
@@ -35,14 +35,14 @@ const since = (start: number) => performance.now() - start
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
 
 function nodeClient(options: ClientOptions = {}): Holdfast {
-  // Holdfast opens connections of its own; this client never connects.
+  // Holdfast opens its own connections, so this client never connects.
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
   const client = new Holdfast({ redis, ...options })
   atEnd(() => client.close(), { beforeCheck: true })
   return client
 }
 
-/** Resolves when a client listens for a release, on a channel of that kind, on any node. */
+/** Resolves when one client listens for a release on a channel of this kind, on any node. */
 async function somebodyListens(
   kind: 'NUMSUB' | 'SHARDNUMSUB',
   name = lockName(),
@@ -58,7 +58,7 @@ async function somebodyListens(
   })
 }
 
-/** How often the cluster has run a command in this test, in scripts as well. */
+/** Returns how often the cluster has run a command in this test, even inside scripts. */
 async function calls(command: string): Promise<number> {
   const pattern = new RegExp(`cmdstat_${command}:calls=(\\d+)`)
   const counts = cluster.masters.map(async ({ admin }) =>
@@ -67,7 +67,7 @@ async function calls(command: string): Promise<number> {
   return sum(await Promise.all(counts))
 }
 
-/** The ways to tell releases, and how either side is set to it. */
+/** The ways to publish releases, with the settings of both sides. */
 const ways = [
   {
     way: 'sharded channels, the default of both sides',
@@ -148,7 +148,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
   test.each(ours)('an unlock by Java wakes a waiter of %s', async (kind) => {
     await javaLock().lock()
     const waiting = nodeClient(options)[kind](lockName()).lock()
-    // A fair lock listens there when it has waited for a heartbeat, and never sleeps for long.
+    // A waiter of a fair lock listens on this channel after its first heartbeat, and never sleeps for long.
     await somebodyListens(counts)
     if (kind === 'getLock') await isQuiet(() => calls('pttl'))
     const start = performance.now()
@@ -192,7 +192,7 @@ describe.each(ways)(
       javaClient = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
     })
 
-    // A semaphore stays where it is made.
+    // A semaphore stays until it is deleted.
     beforeEach(() => {
       atEnd(() => cluster.flush(), { beforeCheck: true })
     })
@@ -208,7 +208,7 @@ describe.each(ways)(
         const inJava = there.acquire()
         await listens(name)
         await isQuiet(() => calls('evalsha'))
-        // Without a message it would sleep forever.
+        // Without a message, the waiter would sleep forever.
         await here.release()
         await inJava
         const waiting = here.acquire()
@@ -232,7 +232,7 @@ describe.each(ways)(
         const start = performance.now()
         await permit.release()
         const ids = await inJava
-        // It would sleep for as long as the lease that it saw.
+        // Without a message, the waiter would sleep until the end of the lease that it saw.
         expect(since(start)).toBeLessThan(2 * SOON_MS)
         const waiting = here.acquire()
         await listens(name)
@@ -251,7 +251,7 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
     const here = nodeClient(options)
     // A client has waited before, so both sides know how to listen at this server.
     await lock('before').lock()
-    await here.getLock('before').isLocked() // connects
+    await here.getLock('before').isLocked() // connects the client
     expect(await here.getLock('before').tryLock(1_000)).toBeNull()
     await lock('before').unlock()
     return { there: lock(lockName()), here: here.getLock(lockName()) }

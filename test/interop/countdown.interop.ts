@@ -10,7 +10,10 @@ import { useStage } from './support/stage.ts'
 
 const stage = useStage()
 
-/** By a message: far below the longest fallback of ours. Redisson has none at all. */
+/**
+ * The time in which a message arrives. This is much shorter than the longest interval between checks in Node. Redisson
+ * makes no checks.
+ */
 const SOON_MS = 2_000
 
 const javaLatch = (thread = '', name = stage.name) =>
@@ -18,7 +21,7 @@ const javaLatch = (thread = '', name = stage.name) =>
 
 const nodeLatch = (name = stage.name) => stage.nodeClient().getCountDownLatch(name)
 
-/** Resolves when so many clients, of either language, listen to its channel. */
+/** Resolves when this number of clients, in both languages together, listens to the channel of the latch. */
 async function listeners(count: number, name = stage.name): Promise<void> {
   const channel = `redisson_countdownlatch__channel__{${name}}`
   await eventually(
@@ -30,7 +33,7 @@ async function listeners(count: number, name = stage.name): Promise<void> {
   )
 }
 
-/** The messages that were published on its channel while the work ran. */
+/** Returns the messages on the channel of the latch during the work. */
 async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
   const messages: string[] = []
   const listener = stage.server.admin.duplicate()
@@ -47,7 +50,7 @@ async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
   return messages.slice(0, -1)
 }
 
-/** Redisson, which opens a latch, knows nothing of it: it ends with its expiry. */
+/** When Redisson opens a latch, it does not delete the key of the round, so this key must expire. */
 afterEach(async () => {
   const { admin } = stage.server
   for (const key of await admin.keys('holdfast_round:*')) {
@@ -162,7 +165,8 @@ test('in a cluster, a latch opens in both languages by sharded channels', async 
     await last.countDown()
     expect(await within(SOON_MS, Promise.all(waiting))).toEqual([true, true])
   }
-  // The channel of a name with a tag is in another slot than its key, so Redisson cannot use it there.
+  // The channel of a name with a hash tag is in another slot than its key, so Redisson cannot use such a latch in a
+  // cluster.
   const tagged = new JavaLatch(java, '{tag}:it', 'cluster')
   expect(String((await outcome(tagged.trySetCount(1))).error)).toMatch(/CROSSSLOT|hash slot/)
   await java.shutdown()

@@ -20,14 +20,14 @@ async function newCounter(): Promise<string> {
   return file
 }
 
-/** A task that overlaps with another one loses a count. */
+/** Counts in the file. A task that overlaps with another task loses a count. */
 async function countOne(file: string): Promise<void> {
   const count = Number(await readFile(file, 'utf8'))
   await pause(1)
   await writeFile(file, String(count + 1))
 }
 
-/** As many tasks here as threads in Java count in one file; returns the counts and what was counted. */
+/** The same number of tasks in Node and threads in Java count in one file. Returns both results and the final count. */
 async function countTogether(node: HoldfastLock, java: JavaLock) {
   const file = await newCounter()
   const task = async () => {

@@ -84,7 +84,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     await java.unlock()
     const [first, ours, next] = tokens as [number, number, number]
     expect(first).toBe(1)
-    expect(ours).toBeGreaterThan(1e15) // The clock of the server, in µs.
+    expect(ours).toBeGreaterThan(1e15) // the time of the server's clock, in µs
     expect(next).toBe(ours + 1)
   })
 
@@ -141,7 +141,7 @@ describe('RFencedLock: the counter', () => {
   test('starts at 1 again in Java after it expired, but not in Node', async () => {
     const [java, node] = [fenced(), stage.nodeLock()]
     const before = await node.using(({ token }) => token)
-    await stage.server.admin.pexpire(counter(), 0) // As if no client had used the counter for long.
+    await stage.server.admin.pexpire(counter(), 0) // as if no client had used the counter for long
     expect(await java.lockAndGetToken()).toBe(1)
     await java.unlock()
     await stage.server.admin.pexpire(counter(), 0)

@@ -17,14 +17,14 @@ const head = [
   'client, <one> and <two> are threads, <request> is the id of one unlock.',
 ].join('\n')
 
-/** Drives an RLock through its life, and writes down what it asks of Redis. */
+/** Runs an RLock through its life, and records its commands in Redis. */
 async function record(): Promise<Step[]> {
   const { server } = stage
   const short = await stage.newJavaClient({ watchdogMs: SHORT_WATCHDOG_MS })
   const one = stage.javaLock({ name: 'it', thread: 'one' })
   const two = stage.javaLock({ name: 'it', thread: 'two' })
   const brief = stage.javaLock({ name: 'it', thread: 'one', client: short })
-  // Once before, so that Redis knows the scripts, and connections are there.
+  // All calls run once before, so that Redis knows the scripts and all connections exist.
   for (const lock of [one, two, brief]) {
     await lock.lock()
     await stage.javaLock({ name: 'it', thread: 'first' }).tryLock(500)
@@ -48,7 +48,7 @@ async function record(): Promise<Step[]> {
     const leases = [WATCHDOG_MS, SHORT_WATCHDOG_MS]
     steps.push(await stepOf(title, monitor, server, names, leases))
   }
-  /** The client forgets what it noted of an unlock, a moment after it. */
+  /** Waits until the client has deleted its note about the unlock, which happens a moment later. */
   const unlocked = async () => {
     await one.unlock()
     await eventually(() => monitor.hasSeen('del', 'redisson_unlock_latch'))
@@ -70,7 +70,7 @@ async function record(): Promise<Step[]> {
   await brief.lock()
   await monitor.take()
   const renewed = () => eventually(() => monitor.hasSeen('pexpire', 'it'))
-  await renewed() // The first one brings the script.
+  await renewed() // the first renewal sends the whole script
   await monitor.take()
   await step(`renewal, with a lockWatchdogTimeout of ${SHORT_WATCHDOG_MS} ms`, renewed)
   await brief.unlock()

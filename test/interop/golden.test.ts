@@ -25,7 +25,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   return client
 }
 
-/** The life of a lock of ours, in the steps of the transcript. */
+/** Runs a lock of Holdfast through the steps of the transcript. */
 async function live(): Promise<Step[]> {
   const one = newClient().getLock('it')
   const two = newClient().getLock('it')

@@ -17,7 +17,7 @@ const rows = page
     }
   })
 
-/** A file of tests as it is, without what the formatter puts between. */
+/** The texts of the test files, by path. */
 const sources = new Map<string, string>()
 function sourceOf(file: string): string {
   const path = join(root, 'test', `${file}.interop.ts`)

@@ -12,10 +12,10 @@ const stage = useStage()
 
 const since = (start: number) => performance.now() - start
 
-/** A lease short enough to be sat out, and long enough to tell that from a wake-up. */
+/** A lease whose end a test can wait for, and which differs clearly from a wake-up. */
 const LEASE_MS = 2_000
 
-/** Far below any lease of 30 s. */
+/** Much shorter than a lease of 30 s. */
 const SOON_MS = 5_000
 
 describe.each(ours)('RSpinLock and %s', (kind) => {
@@ -45,7 +45,7 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
   })
 })
 
-/** Waiters in Node when the unlock in Java sends no message. */
+/** Tests waiters in Node if the unlock in Java sends no message. */
 function unheardUnlock(javaLock: () => JavaLock): void {
   test('and getLock: a waiter in Node acquires the lock at the end of the lease that it saw', async () => {
     await javaLock().lock(LEASE_MS)
@@ -118,7 +118,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     expect(await stage.hash()).toEqual({ [lease.owner]: '1' })
     await lease.release()
     await waiting
-    // By our release: both leases that the thread saw are of 30 s.
+    // The release in Node woke the thread, because both leases that the thread saw last 30 s.
     expect(since(start)).toBeLessThan(SOON_MS)
     await fair().unlock()
   })
@@ -127,10 +127,10 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     const proxy = await startProxy(stage.server.port)
     const client = await stage.java.client({ port: proxy.port })
     const java = stage.javaLock({ kind: 'RFairLock', client })
-    await java.lock() // From now on the script is known there.
+    await java.lock() // from now on, the server knows the script
     await java.unlock()
     const first = await stage.nodeLock(kind).lock()
-    // It asks, listens, and asks again.
+    // The thread sends a request, listens, and sends another request.
     const asks = ({ command, args }: ProxyRequest) =>
       command === 'EVALSHA' && args.includes(`redisson_lock_timeout:{${stage.name}}`)
     const again = proxy.onNextRequest(asks, 'hold', { nth: 2 })
@@ -141,7 +141,8 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     await first.release()
     again.release()
     const isFirst = await Promise.race([waiting.then(() => 'Java'), second.then(() => 'we')])
-    // Ours passes the lock on where it was taken in turn, and else leaves it free for who asks first.
+    // A fair lock of Node is granted to the next waiter in its queue. A plain lock is free, so the first request
+    // acquires it.
     if (kind === 'getFairLock') expect(isFirst).toBe('we')
     const start = performance.now()
     if (isFirst === 'Java') await java.unlock()
@@ -166,7 +167,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
       await stage.javaPlaces(threads.length)
     }
     await lease.release()
-    // A thread that sees this lease may sleep until its end.
+    // A thread that sees this lease may sleep until the end of the lease.
     await stage.nodeLock(kind).using(() => undefined, { leaseMs: LEASE_MS })
     await Promise.all(threads)
     expect(order).toEqual(['a', 'b', 'c'])
@@ -287,7 +288,7 @@ describe.each(ours)('RedissonRedLock over three masters, and %s', (kind) => {
   test('wake each other', async () => {
     const { java, nodes } = await threeMasters()
     const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
-    const waiting = java.tryLock(4 * SOON_MS) // For the first, and then for the second.
+    const waiting = java.tryLock(4 * SOON_MS) // waits for the first lock, and then for the second
     await stage.javaSleeps()
     const start = performance.now()
     for (const lease of leases) await lease.release()

@@ -16,7 +16,8 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
   test('in Java, renewed over many leases, do not change when Node readers come and go', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_500 })
     const java = javaRead({ client })
-    // The watchdog of 3.x does not renew the lease of an owner that has re-entered, with or without Node.
+    // The watchdog of Redisson 3.x never renews the lease of an owner that has re-entered, even if only Java uses the
+    // lock.
     const counts = redissonVersion.startsWith('3.') ? [1] : [1, 2, 3]
     for (const _ of counts) await java.lock()
     const owner = await stage.javaOwner('', client)
@@ -57,7 +58,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
     await staysPending(waiting)
     expect(await java.getHoldCount()).toBe(2)
     await java.unlock()
-    // The first unlock of 3.x finds none of its leases any more, and gives up the lock.
+    // The first unlock in Redisson 3.x finds no lease of this owner, and releases the whole lock.
     if ((await java.getHoldCount()) > 0) await java.unlock()
     await (await waiting).release()
   })
@@ -185,7 +186,6 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     const writing = await waiting
     expect(since(start)).toBeLessThan(SOON_MS)
     await writing.release()
-    // On a busy machine another JVM takes long to start.
   })
 
   test('a reader in Node that extends its lease has a longer lease in Java too', async () => {

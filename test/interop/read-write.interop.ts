@@ -16,7 +16,7 @@ const { javaRead, javaWrite, nodeLock, take, listeners, javaSleeps, timeouts, ti
 /** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
 const ASK_AGAIN_MS = 1_000
 
-/** Resolves when a lock of ours, the only one that waits, listens and has just asked again. */
+/** Resolves when the only waiter, which is in Node, listens and has just sent another request. */
 async function nodeHasAsked(): Promise<void> {
   await listeners(1)
   const before = await stage.calls('evalsha')
@@ -62,7 +62,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
     }
     const java = await stage.javaOwner('a')
     expect(await ages()).toEqual({ [java]: null, [lease.owner]: expect.any(Number) })
-    // Each of these looks at all leases, or sets them.
+    // Each of these calls reads or sets all leases.
     await javaReads.lock()
     await javaReads.unlock()
     expect(await javaWrite({ thread: 'b' }).tryLock()).toBe(false)
@@ -185,7 +185,7 @@ describe('getReadWriteLock: a waiter in Node', () => {
     '%s acquires the lock at the unlock of %s, before its own next request',
     async (_, who, side) => {
       const tookMs: number[] = []
-      // On a busy machine one of them may be late; if no message came, each would wait to ask again.
+      // On a busy machine, one round may be late. Without a message, each round would wait for the next check.
       for (let round = 0; round < 5 && !tookMs.some((ms) => ms < ASK_AGAIN_MS / 3); round++) {
         const hold = await take[who]()
         const waiting = nodeLock()[side]().lock()
@@ -230,8 +230,8 @@ describe('RReadWriteLock and getReadWriteLock: a writer that continues as a read
   test('in Node admits readers of Java, but no writer', async () => {
     const node = nodeLock({ leaseMs: 2 * SOON_MS })
     const tookMs: number[] = []
-    // On a busy machine a message may reach Java between its check and its sleep. Java then waits for
-    // the end of the lease.
+    // On a busy machine, a message may reach Java between its check and its sleep. Java then waits for the end of the
+    // lease.
     for (let round = 0; round < 3 && !tookMs.some((ms) => ms < SOON_MS); round++) {
       const writing = await node.writeLock().lock()
       const reading = await node.readLock().lock()
@@ -346,7 +346,7 @@ describe('under load', () => {
     return count
   }
 
-  /** Threads of Java and tasks here count in two files, and compare them. */
+  /** Threads in Java and tasks in Node count in two files, and compare the files. */
   async function together(name: string) {
     const files = await newFiles()
     const clients = [stage.nodeClient(), stage.nodeClient()]

@@ -16,7 +16,7 @@ import { useStage } from './support/stage.ts'
 
 const stage = useStage()
 
-/** Far below the lease of 30 s that a waiter would have to sit out without a message. */
+/** Much shorter than the lease of 30 s, for which a waiter would wait without a message. */
 const SOON_MS = 5_000
 
 /** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
@@ -24,7 +24,7 @@ const ASK_AGAIN_MS = 1_000
 
 const since = (start: number) => performance.now() - start
 
-// A semaphore stays where it is made. Nothing else may be left of it when its clients are closed.
+// A semaphore stays until it is deleted. No other key may be left when its clients are closed.
 beforeEach(() => {
   const { name } = stage
   atEnd(
@@ -36,7 +36,7 @@ beforeEach(() => {
   )
 })
 
-/** How much the JVM had logged before the test. */
+/** The length of the JVM's log before the test. */
 let logged = 0
 beforeEach(() => {
   logged = stage.java.log.length
@@ -67,20 +67,23 @@ async function listeners(count: number, tagged = `{${stage.name}}`): Promise<voi
   )
 }
 
-/** Resolves when the threads of one Java client are the only waiters, and all sleep. */
+/** Resolves when the threads of one Java client are the only waiters, and all of them sleep. */
 async function javaSleeps(): Promise<void> {
   await listeners(1)
   await isQuiet(() => stage.calls('evalsha'))
 }
 
-/** Resolves when a semaphore of ours, the only one that waits, listens and has just asked again. */
+/** Resolves when the only waiter, which is in Node, listens and has just sent another request. */
 async function nodeHasAsked(): Promise<void> {
   await listeners(1)
   const before = await stage.calls('evalsha')
   await eventually(async () => (await stage.calls('evalsha')) > before)
 }
 
-/** How long the quickest of a few takes: one may be late on a busy machine, and all if no message came. */
+/**
+ * Returns the shortest time of a few rounds. On a busy machine one round may be late, but without messages all would
+ * be.
+ */
 async function quickest(round: () => Promise<number>): Promise<number> {
   const tookMs: number[] = []
   while (tookMs.length < 5 && !tookMs.some((ms) => ms < ASK_AGAIN_MS / 3)) {
@@ -91,7 +94,7 @@ async function quickest(round: () => Promise<number>): Promise<number> {
   return Math.min(...tookMs)
 }
 
-/** The promise settles soon after the work. */
+/** Checks that the promise settles soon after the work. */
 async function follows(waiting: Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
   await work()
@@ -383,7 +386,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await java.updateLeaseTime(id, 30_000)).toBe(true)
     expect((await node.inspect()).acquired).toMatchObject([{ id }])
     expect((await node.inspect()).acquired[0]?.ttlMs).toBeGreaterThan(15_000)
-    // Its holder relies on what it knows.
+    // The holder in Node does not know of the longer lease.
     expect(permit.remaining()).toBeLessThanOrEqual(3_000)
     expect(await permit.release()).toBe(true)
     expect(await java.updateLeaseTime(id, 30_000)).toBe(false)
@@ -454,13 +457,12 @@ describe('RPermitExpirableSemaphore: a waiter in Java', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     expect(await nodeLeased().tryAcquire()).toBeNull()
     expect(await java.getPermits()).toBe(1)
-    // Java acquires the permit and does not change the note about its former holder, which no longer counts.
+    // Java acquires the permit, and does not change the note about its former holder. This note no longer counts.
     expect((await nodeLeased().inspect()).holders).toMatchObject([{ owner: null, ids }])
     await java.releaseAll(ids)
     // The next acquisition here removes the note.
     await (await nodeLeased().acquire()).release()
     expect(await stage.server.admin.exists(`holdfast_permit_holders:{${stage.name}}`)).toBe(0)
-    // A process takes long to start on a busy machine.
   })
 })
 
@@ -521,7 +523,6 @@ describe('getPermitExpirableSemaphore: a waiter in Node', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     await permit.release()
     expect(await node.availablePermits()).toBe(2)
-    // A JVM takes long to start on a busy machine.
   })
 
   test('releases a permit of Java by its id, and the release by Java then fails', async () => {
@@ -598,7 +599,7 @@ describe('under load', () => {
   const THREADS = 6
   const ROUNDS = 12
 
-  /** Tasks here, in two clients, which do what the threads of Java do. */
+  /** Tasks in two clients in Node, which do the same as the threads in Java. */
   async function shareHere(take: (task: number) => Promise<() => Promise<unknown>>, used: string) {
     const { admin } = stage.server
     let most = 0
@@ -616,7 +617,7 @@ describe('under load', () => {
     return most
   }
 
-  /** How many permits were in use at once in both languages, as either saw it. */
+  /** Returns the maximum number of permits in use at the same time in both languages, as either language saw it. */
   async function together(
     java: (thread: string) => JavaSemaphore | JavaPermitExpirableSemaphore,
     take: (task: number) => Promise<() => Promise<unknown>>,
@@ -633,7 +634,7 @@ describe('under load', () => {
     return Math.max(...most)
   }
 
-  /** Permits of getSemaphore, for tasks in two clients. */
+  /** Returns a function that takes permits of `getSemaphore`, for tasks in two clients. */
   function plainTaking(name = stage.name) {
     const clients = [stage.nodeClient(), stage.nodeClient()]
     const semaphores = clients.map((client) => client.getSemaphore(name))

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(__dirname, '..', '..')
 
-/** Runs the interop tests where there are no programs but these shell scripts. */
+/** Runs the interop tests in an environment whose only programs are these shell scripts. */
 function runWith(programs: Record<string, string>) {
   const bin = mkdtempSync(join(process.env.HOLDFAST_TEST_DIR ?? tmpdir(), 'bin-'))
   mkdirSync(bin, { recursive: true })
@@ -13,7 +13,7 @@ function runWith(programs: Record<string, string>) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`)
     chmodSync(join(bin, name), 0o755)
   }
-  // A release that was never built, so Maven is needed.
+  // This release was never built, so Maven is needed.
   const args = ['scripts/test-interop.mjs', '--redisson', '3.0.0']
   const env = { ...process.env, PATH: bin }
   return spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })

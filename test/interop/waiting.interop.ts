@@ -4,7 +4,7 @@ import { ours, useStage } from './support/stage.ts'
 
 const stage = useStage()
 
-/** Far below the lease of 30 s that a waiter would have to sit out without a message. */
+/** Much shorter than the lease of 30 s, for which a waiter would wait without a message. */
 const SOON_MS = 5_000
 
 const since = (start: number) => performance.now() - start

@@ -11,7 +11,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { takes } from '../support/takes.ts'
 import { describeWorlds } from '../support/worlds.ts'
 
-/** Resolves when so many clients await it. */
+/** Resolves when this number of clients waits for the latch. */
 const awaited = (latch: CountDownLatch, clients = 1) =>
   eventually(async () => (await latch.inspect()).waiters === clients)
 
@@ -140,7 +140,7 @@ describeWorlds('a count-down latch', (world) => {
     const first = await begin(2)
     expect(await latch.countDown({ round: first })).toBe(1)
     expect(await latch.countDown({ round: first })).toBe(0)
-    // The latch is open.
+    // The latch is open now.
     expect(await latch.countDown({ round: first })).toBeNull()
     expect(await latch.delete({ round: first })).toBe(false)
     const second = await begin(2)
@@ -156,7 +156,7 @@ describeWorlds('a count-down latch', (world) => {
     const [latch, other] = [latchOf(), latchOf()]
     await other.trySetCount(1)
     const round = (await other.inspect()).round as number
-    // Its client is connected before the wait with a limit begins.
+    // Connects the client before the wait with a time limit starts.
     await latch.count()
     const waiting = latch.await({ round })
     const late = latch.await({ round, waitMs: 800 })

@@ -11,19 +11,22 @@ import { takes } from '../support/takes.ts'
 
 const rig = faultRig()
 
-/** Before the connection for messages is found dead by itself, and long after the first fallback, in milliseconds. */
+/**
+ * In milliseconds: long after the first check without a message, and before the client replaces a dead connection for
+ * messages.
+ */
 const SOON_MS = 3_000
 
-/** Beyond any doubt about the time of a server on this machine, in milliseconds. */
+/** Longer than the client's possible error about the server's clock on this machine, in milliseconds. */
 const BEYOND_DOUBT_MS = 150
 
-/** How a copy of a request arrives. */
+/** The ways in which a copy of a request arrives. */
 const COPIES: Action[] = ['duplicate', 'hold']
 
-/** So that a request that is held back is given up soon. */
+/** With this limit, the client soon gives up a request that the proxy holds back. */
 const HASTY = { commandTimeoutMs: scaledMs(100) }
 
-/** A latch behind the proxy, and the same one with a way of its own. */
+/** Returns a latch behind the proxy, and the same latch of a client with a direct connection. */
 function pair(options?: Omit<HoldfastOptions, 'redis'>, name = 'it') {
   const client = rig.client(options)
   const mine = client.getCountDownLatch(name)
@@ -37,28 +40,28 @@ const listening = (clients = 1, name = 'it') =>
     return Number(count) === clients
   })
 
-/** Waits until only a message, or its own timer, makes the one waiting client check again. */
+/** Waits until the waiting client checks again only after a message, or after its own timer. */
 const hears = async () => {
   await listening()
   await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 2)
 }
 
-/** All that is there of latches, but for what requests came to. */
+/** Returns all keys of latches, except the results of requests. */
 const keys = async () =>
   (await lastingKeys(rig.server.admin)).filter((key) => !key.startsWith('holdfast_request:'))
 
 interface Operation {
   operation: string
   script: { readonly sha1: string }
-  /** The count before it; 0 means that no count is set. */
+  /** The count before the operation; 0 means that no count is set. */
   before: number
   act: (latch: CountDownLatch) => Promise<unknown>
   answer: unknown
-  /** The count after it. */
+  /** The count after the operation. */
   after: number
 }
 
-/** The round that there is, by a look that no fault touches. */
+/** Returns the current round, without the proxy. */
 const roundNow = async ({ name }: CountDownLatch) =>
   Number(await rig.server.admin.get(`holdfast_round:{${name}}`))
 
@@ -159,7 +162,7 @@ describe.each(operations)('$operation', ({ operation, script, before, act, answe
   const cells: readonly Fault[] = faults.filter(({ action }) => !isIdle || COPIES.includes(action))
   test.each(cells)('counts once, and does not change the next round, when $fault', async (cell) => {
     const { mine, theirs } = pair(HASTY, `${operation}: ${cell.fault}`)
-    // Connected before. After some answers the client knows the server's clock, even if one answer is late.
+    // Connects the client. After some answers, the client knows the server's clock, even if one answer is late.
     for (let i = 0; i < 5; i++) await mine.count()
     if (before > 0) await theirs.trySetCount(before)
     const trap = rig.proxy.onNextRequest(script.sha1, cell.action)
@@ -169,11 +172,11 @@ describe.each(operations)('$operation', ({ operation, script, before, act, answe
     if (cell.releases === 'while held') {
       trap.release()
       await trap.done
-      // It goes through the server before this look does.
+      // The held request reaches the server before this check.
       expect(await theirs.count()).toBe(after)
     }
     await theirs.delete()
-    // A call without an effect is not remembered.
+    // Redis does not remember a call without an effect.
     if (before === 0 && script === countDown) await pause(BEYOND_DOUBT_MS)
     if (script !== setCount) expect(await theirs.trySetCount(7)).toBe(true)
     if (cell.releases === 'when all is released') {
@@ -257,17 +260,18 @@ test('a waiter checks the latch again when the last message is lost', async () =
 })
 
 test('a waiter without a message checks the latch less and less often', async () => {
-  // A check without an answer is repeated, but not in the time of this test.
+  // The client repeats a check without an answer, but only after the end of this test.
   const { mine, theirs } = pair({ commandTimeoutMs: 5_000 })
   await theirs.trySetCount(1)
   let waiting: Promise<boolean> | undefined
-  // At once, when the subscription was confirmed, and after some 0.5 and 1.5 s: not every 100 ms.
+  // The checks come at once, after the confirmation of the subscription, and after about 0.5 s and 1.5 s. They do not
+  // come every 100 ms.
   await takes({ atLeast: 1_000 }, async () => {
     waiting = mine.await()
     await listening()
     await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 4)
   })
-  // The next time would be in no less than 1.5 s: it is the message that wakes it.
+  // The next check would come after at least 1.5 s. So the message wakes the waiter.
   await theirs.countDown()
   expect(await within(1_000, waiting as Promise<boolean>)).toBe(true)
 })
@@ -305,7 +309,7 @@ test('a round that the server has forgotten continues', async () => {
 })
 
 test('ten thousand waiters share one subscription, and one message wakes them', async () => {
-  // The process is busy with the waiters for so long that answers are late.
+  // The waiters keep the process busy for so long that answers are late.
   const { mine, theirs } = pair({ commandTimeoutMs: 10_000, outageMs: 20_000 })
   await theirs.trySetCount(1)
   await mine.count()
@@ -381,7 +385,7 @@ describe('an outage', () => {
     expect(String(asked.at(-1)?.error)).toContain('this call may have counted it down once')
     stopped.heal()
     await pause(300)
-    // Once at most, whatever arrives late.
+    // The call counted at most once, even if requests arrive late.
     expect(await theirs.count()).toBeGreaterThanOrEqual(1)
     await theirs.delete()
   })

@@ -4,18 +4,18 @@ import { faultRig, outcome, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
 import { countDown, deleteCount, lookAtLatch } from '../support/scripts.ts'
 
-/** Requests that reach Redis when the latch has opened and its count is set again. */
+/** Requests that reach Redis after the latch has opened and its count was set again. */
 const rig = faultRig()
 
-/** How long a request is held up, in milliseconds: far longer than the latch needs to open and close again. */
+/** The delay of a request, in milliseconds: much longer than the latch needs to open and close again. */
 const HELD_UP_MS = 120
 
-/** Far longer than the client can be wrong about the server's clock on this machine, in milliseconds. */
+/** Much longer than the client's possible error about the server's clock on this machine, in milliseconds. */
 const BEYOND_DOUBT_MS = 200
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A latch behind the proxy, whose client is connected, and the same latch on a connection of its own. */
+/** Returns a latch of a connected client behind the proxy, and the same latch of a client with a direct connection. */
 async function pair(options = {}) {
   const mine = rig.client({ commandTimeoutMs: 2_000, ...options }).getCountDownLatch('it')
   const theirs = rig.witness().getCountDownLatch('it')
@@ -81,7 +81,7 @@ describe.each(changes)('a %s that reaches Redis in the next round', (_, script, 
 test('a count-down right after the count is set counts, even when all answers are slow', async () => {
   const { mine, theirs } = await pair()
   await theirs.delete()
-  // So that the client knows little of the server's clock.
+  // After a new connection, the client knows little about the server's clock.
   rig.proxy.cut()
   const slow = () => rig.proxy.delay(HELD_UP_MS, { direction: 'toClient' })
   const connecting = slow()
@@ -155,19 +155,19 @@ test('`await()` waits for a round that began just before the call, however slow 
     const waiting = outcome(mine.await({ waitMs: heldUpMs + 80 }))
     await pause(heldUpMs)
     trap?.release()
-    // False, or an error if the state is unknown because this machine is slow.
+    // The call returns false, or it rejects if this machine is slow and so the state is unknown.
     expect((await waiting).value).not.toBe(true)
   }
   await theirs.delete()
 })
 
-/** No round takes so long, however slow the machine is, in milliseconds. */
+/** No round takes this long, even on a slow machine, in milliseconds. */
 const STUCK_MS = 10_000
 
-/** For all rounds, in milliseconds: nothing is said of how quick they are. */
+/** The time limit for all rounds, in milliseconds. These tests do not measure how quick the rounds are. */
 const AGES_MS = 120_000
 
-/** Parties that meet at the end of each round; one of them begins the next one. */
+/** Runs parties that wait for each other at the end of each round. One of them starts the next round. */
 async function meet(parties: readonly CountDownLatch[], rounds: number): Promise<number> {
   let met = 0
   const party = async (latch: CountDownLatch) => {
@@ -183,7 +183,7 @@ async function meet(parties: readonly CountDownLatch[], rounds: number): Promise
   return met
 }
 
-/** Does something to the network again and again while they meet. */
+/** Disturbs the network again and again until the meeting ends. */
 async function meetWhile<T>(meeting: Promise<T>, disturb: () => Promise<void>): Promise<T> {
   let isOver = false
   const over = () => {
@@ -218,7 +218,7 @@ describe('a cyclic barrier', () => {
       const [mine, theirs] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
       const parties = [mine, mine, theirs] as CountDownLatch[]
       const met = await meetWhile(meet(parties, 60), async () => {
-        // Not before something has got through, however slow the machine is.
+        // Waits until some requests have passed, even on a slow machine.
         const from = rig.proxy.requests.length
         const endsAt = performance.now() + 500
         await eventually(() => rig.proxy.requests.length > from + 30 || performance.now() > endsAt)

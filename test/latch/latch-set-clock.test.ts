@@ -5,7 +5,7 @@ import { startProxy } from '../support/proxy.ts'
 import * as scripts from '../support/scripts.ts'
 import { startSettable } from '../support/settable-clock.ts'
 
-/** The clock of the server is set while clients are connected. */
+/** The test changes the clock of the server while clients are connected. */
 async function scene() {
   const server = await startSettable()
   for (const { source } of Object.values(scripts)) await server.admin.script('LOAD', source)
@@ -30,7 +30,7 @@ test.each([600_000, 500, -500, -600_000])(
     expect(await within(15_000, theirs.countDown())).toBe(6)
     expect(await theirs.delete()).toBe(true)
     expect(await mine.trySetCount(4)).toBe(true)
-    // One client set the count after the clock was set, and the other client did not know the new time.
+    // One client sets the count after the clock has changed. The other client does not know the new time.
     await server.step(ms)
     expect(await theirs.delete()).toBe(true)
     expect(await theirs.trySetCount(3)).toBe(true)
@@ -48,7 +48,7 @@ test('a count-down whose answer is lost while the clock is set forward counts on
   const counting = mine.countDown().catch(String)
   await trap.seen
   await server.step(600_000)
-  // The outcome is no longer remembered, so the request is refused as late and the outcome is unknown.
+  // Redis no longer remembers the outcome. So it refuses the request as late, and the outcome is unknown.
   const told = await within(15_000, counting)
   expect(told).toContain('this call may have counted it down once')
   expect(told).toContain('Redis answers again, but no longer knows the request')

@@ -8,7 +8,7 @@ import { deferred } from '../support/deferred.ts'
 import { never } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 
-/** A latch of a client whose looks and count-downs are answered when a test says so. */
+/** Returns a latch of a client. The test decides when its checks and count-downs are answered. */
 function scene() {
   const looks = [deferred<LatchState>(), deferred<LatchState>()]
   const counts = [deferred<LatchState | null>(), deferred<LatchState | null>()]
@@ -63,7 +63,7 @@ test('a wait ends with the round that a later count-down of its client counted d
   const counted = latch.countDown()
   counts[0]?.resolve({ count: 1, round: 1 })
   expect(await counted).toBe(1)
-  // This answer does not show when that round was set.
+  // This answer does not contain the time at which that round was set.
   looks[0]?.resolve({ count: 5, round: 2 })
   expect(await waiting).toBe(true)
 })
@@ -73,7 +73,7 @@ test('a wait ends when its round was over before a later count-down of its clien
   const waiting = latch.await()
   const setAt = systemClock.monotonic()
   const counted = latch.countDown()
-  // The first look was lost, or is late.
+  // The first check was lost, or its answer is late.
   counts[0]?.resolve({ count: 2, round: 2 })
   expect(await counted).toBe(2)
   looks[0]?.resolve({ count: 2, round: 2, setAt })

@@ -159,7 +159,7 @@ describeWorlds('a leader election', (world) => {
       token: term.token,
     })
     expect(() => term.assertValid()).toThrow(term.signal.reason)
-    // The lease is 30 s. Another test counts with a proxy that one message is enough.
+    // The lease is 30 s. Another test shows with a proxy that one message is enough.
     const nextTerm = await within(5_000, next.begun)
     expect(nextTerm.token).toBeGreaterThan(term.token)
     expect(await resigned).toBe(true)
@@ -170,7 +170,7 @@ describeWorlds('a leader election', (world) => {
   })
 
   test('a function that ignores `resign()` keeps a renewed lease, and the next candidate waits', async () => {
-    // A machine that stops the process for two thirds of the lease ends the term.
+    // If the machine stops the process for two thirds of the lease, the term ends.
     const [a, b] = [newElection('a', { leaseMs: 6_000 }), newElection('b')]
     let renewals = 0
     clients[0]?.on('renewed', () => {
@@ -291,7 +291,7 @@ describeWorlds('a leader election', (world) => {
     abort.abort(reason)
     expect([term.signal.aborted, term.valid, a.isLeading]).toEqual([true, false, false])
     expect(term.signal.reason).toBe(reason)
-    // It settles as the function does, and does not stand again.
+    // `lead()` settles like the function, and the client does not become a candidate again.
     expect(await leader.led).toBe(term.token)
     await next.begun
     next.go()
@@ -319,7 +319,7 @@ describeWorlds('a leader election', (world) => {
       await candidates(a, 1)
       leader.go()
       await leader.led
-      // Before, at and after the grant.
+      // The abort comes before, at or after the grant.
       for (let turns = 0; turns < round; turns++) await new Promise(setImmediate)
       abort.abort(new Error('never mind'))
       if (led) await next
@@ -393,7 +393,7 @@ describeWorlds('a leader election', (world) => {
         if (terms.length === 3) return 'done'
         return new Promise<string>((resolve, reject) => {
           term.signal.addEventListener('abort', () => {
-            // However it ends, it is the loss that ended it.
+            // The function returns or throws, but the loss has ended the term in both cases.
             if (terms.length === 1) resolve('too late')
             else reject(term.signal.reason)
           })
@@ -529,7 +529,7 @@ describeWorlds('a leader election', (world) => {
   })
 
   test('`changed` emits each term once, and null without a leader, after `isLeading` has changed', async () => {
-    // A look that no message brings would come after 200 s.
+    // A check without a message would come only after 200 s.
     const slow = { leaseMs: 600_000 }
     const [a, b] = [newElection('a', slow), newElection('b', slow)]
     const observer = newElection('nobody', slow)
@@ -541,7 +541,7 @@ describeWorlds('a leader election', (world) => {
     await eventually(() => own.length === 1)
     const leader = leading(a)
     const term = await leader.begun
-    // To listeners of its own before the function begins.
+    // The client's own listeners receive the change before the function starts.
     expect(own).toEqual([
       [null, false],
       ['a', true],

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 
-/** Elections in a cluster, where messages may go in the shard of the lock. */
+/** Elections in a cluster, where messages may be sharded. */
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startCluster()
@@ -21,7 +21,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'>): Holdfast {
 test.each([true, false])(
   'listeners receive each change of leader by message, sharded: %s',
   async (shardedPubSub) => {
-    // A look would come after 200 s.
+    // A check without a message would come only after 200 s.
     const options = { shardedPubSub, leaseMs: 600_000 }
     const [a, b, c] = ['a', 'b', 'c'].map((label) =>
       newClient({ ...options, label }).getLeaderElection('it'),
@@ -39,7 +39,7 @@ test.each([true, false])(
     expect(await second).toBe('done')
     await first
     await eventually(() => told.at(-1) === null && told.length > 2)
-    // b may have led for less than a look takes.
+    // b may have led for a shorter time than a check takes.
     expect(told.filter((label) => label !== 'b')).toEqual([null, 'a', null])
   },
 )

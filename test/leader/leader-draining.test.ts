@@ -8,7 +8,7 @@ import {
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { deferred } from '../support/deferred.ts'
 
-/** Leaders whose function continues after it was asked to end. */
+/** Leaders whose function continues after a request to end. */
 
 const LEASE_MS = 3_000
 const DRAIN_MS = 10_000
@@ -36,7 +36,7 @@ afterEach(async () => {
   await closed
 })
 
-/** Leads until `go()`, whatever its signal says. */
+/** Leads until `go()`, and ignores the signal of the term. */
 function leading(election: LeaderElection, options: LeadOptions = {}) {
   const go = deferred<void>()
   const terms: Term[] = []
@@ -52,7 +52,7 @@ function leading(election: LeaderElection, options: LeadOptions = {}) {
   return { terms, settled, go: () => go.resolve() }
 }
 
-/** One leads, and the other is next. */
+/** Makes one candidate the leader, and lets the other candidate wait. */
 async function scene(options: LeadOptions) {
   const election = one.getLeaderElection('it')
   const leader = leading(election, options)
@@ -94,7 +94,7 @@ test.each(ends)(
     leader.go()
     await server.advance(0)
     expect(await leader.settled).toEqual({ error: lost[0] })
-    // It does not stand again, and does not harm the new leader.
+    // The client does not become a candidate again, and does not disturb the new leader.
     expect((await two.getLeaderElection('it').inspect()).candidateCount).toBe(0)
     expect(next.terms[0]?.valid).toBe(true)
     next.go()

@@ -14,7 +14,7 @@ const NOISE_MS = 1_500
 
 const electionOf = (client: Holdfast, label: string) => client.getLeaderElection('it', { label })
 
-/** Leads until `go()`, whatever happens to the term. */
+/** Leads until `go()`, even after the end of the term. */
 function leading(election: LeaderElection, options = {}) {
   const terms: Term[] = []
   const aborts: Term[] = []
@@ -48,7 +48,7 @@ function told(election: LeaderElection): (string | null)[] {
   return labels
 }
 
-/** Waits until the observer listens, and has looked for the last time after it began to. */
+/** Waits until the observer listens, and until its last check after the subscription has ended. */
 async function watches() {
   await eventually(async () => {
     const channels = ['redisson_lock__channel:{it}', 'holdfast_election:{it}']
@@ -123,7 +123,7 @@ test('a frozen connection ends the term once, by the clock, before another candi
   await eventually(() => wasOver !== undefined)
   expect(wasOver).toBe(true)
   hole.heal()
-  // It is a candidate again, behind the new leader, and does not harm that leader.
+  // The client is a candidate again, behind the new leader, and does not disturb this leader.
   await rig.queued('it', 1)
   expect((await b.inspect()).candidates[0]?.label).toBe('a')
   expect(b.isLeading).toBe(true)
@@ -150,14 +150,14 @@ test('a leader that resigns in an outage ends its term at once, and its lock is 
   const resigned = outcome(a.resign())
   expect([a.isLeading, term.valid]).toEqual([false, false])
   const again = outcome(a.resign())
-  // The function has ended well.
+  // The function has ended without an error.
   await leader.led
   for (const { error } of [await resigned, await again]) {
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   }
   expect(next.terms).toEqual([])
   await rig.proxy.heal()
-  // The lease would last half a minute.
+  // The lease would last 30 s.
   await within(5_000, next.begun)
   expect(a.isLeading).toBe(false)
   next.go()
@@ -211,7 +211,7 @@ test('a name that another kind of key has ends a candidacy, even with `again`', 
 })
 
 describe('an observer', () => {
-  /** a leads, then b, then a again, and then the wanted state. */
+  /** First `a` leads, then `b`, then `a` again. Then the election gets the wanted state. */
   async function changes(end: 'leads' | 'vacant') {
     const [one, two] = [rig.witness(), rig.witness()]
     for (const [client, label] of [
@@ -321,7 +321,7 @@ describe('an observer', () => {
     await rig.queued('it', 0)
     first.go()
     await first.led
-    // As the server has it until it hears that the grant was given up.
+    // The server has this state until it learns that the client gave up the grant.
     await rig.server.admin.hset('it', owner, 1)
     await rig.server.admin.pexpire('it', 700)
     const again = leading(a)
@@ -336,7 +336,7 @@ describe('an observer', () => {
     await again.led
     await eventually(() => seen.at(-1)?.[0] === undefined && heard.at(-1) === null)
     expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
-    // Other listeners in the same process receive this term, and nothing else.
+    // Other listeners in the same process receive only this term.
     expect(heard.filter((label) => label !== null)).toEqual(['a'])
   })
 
@@ -350,7 +350,7 @@ describe('an observer', () => {
     await eventually(() => seen.length === 1)
     await rig.listening('it')
     expect(await rig.witness().getLock('it').forceUnlock()).toBe(true)
-    // And not at its next renewal only, which is 10 s away.
+    // The change comes before the next renewal, which would come after 10 s.
     await eventually(() => seen.length === 2, { timeoutMs: 5_000 })
     expect(seen).toEqual([
       ['a', true],

@@ -42,7 +42,7 @@ test('when a leader is killed, the next candidate leads after the lease, and the
   await rig.queued('it', 1)
   a.kill('SIGKILL')
   const following = within(LEASE_MS + NOISE_MS, leads(b))
-  // Restarted at once, within the lease of the one before: it waits behind b.
+  // The process restarts at once, within the lease of the process before. It waits behind `b`.
   const restarted = await candidate('a')
   restarted.send('lead')
   const second = await following
@@ -90,7 +90,7 @@ test('a leader that is stopped for three leases has lost its term, and does not 
     said<{ resigned: boolean }>(a, 'resigned'),
     eventually(() => a.all.find((message) => (message as { led?: boolean }).led !== undefined)),
   ])
-  // Inside of its function, which it is not to wait for.
+  // The code inside the function calls `resign()`. The call must not wait for this function.
   expect(resigned).toBe(false)
   expect(ended).toEqual({ led: false, code: 'HOLDFAST_LEASE_LOST' })
   await never(async () => (await election.leader())?.token !== second.token, 300)

@@ -163,7 +163,7 @@ test.each(['a', 'b/2 ~:{ü} %2F\n', '~', '€', 'a~b'])(
     const suffix = labelSuffix(label)
     expect(suffix).not.toMatch(/[\s/:{}]/)
     expect(labelIn(`client:17${suffix}`)).toBe(label)
-    // The owner name of a second attempt.
+    // The second attempt of a call has this owner name.
     expect(labelIn(`client:17${suffix}/2`)).toBe(label)
   },
 )

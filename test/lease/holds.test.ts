@@ -15,7 +15,7 @@ const waiterOf = (id: string, leaseMs: number) =>
     retryBudget: { answered() {} },
   }) as unknown as Waiter
 
-/** A hold that was just granted, and what becomes of it when it is passed on. */
+/** Returns a hold that was just granted, and a function that passes the hold on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
   const lock = {
     name: 'it',
@@ -46,7 +46,7 @@ test('a lease that the server reported as shorter is not handed off', () => {
   jest.useFakeTimers()
   const clock = new TestClock()
   const { hold, passOn } = granted(clock, 60_000, 3_000)
-  // Redis was asked: it has 57 s left.
+  // A check of Redis has found that 57 s are left.
   hold.proved(57_000, clock.now())
   hold.finish()
   expect(passOn()).toBeNull()

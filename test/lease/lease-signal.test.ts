@@ -6,24 +6,27 @@ import { validityMs } from '../support/promised-times.ts'
 
 const rig = faultRig()
 
-/** Resolves with what is left of the key's life, as the server has it, when the signal aborts. */
+/** When the signal aborts, resolves with the remaining time of the key in Redis, in milliseconds. */
 function leadOf({ signal }: Lease, name: string): Promise<number> {
   const leftMs = () => rig.server.admin.pttl(name)
-  // A machine that stands still for the whole lease ends the lease before a test listens.
+  // If the machine stands still for the whole lease, the lease has ended before the test listens.
   if (signal.aborted) return leftMs()
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(leftMs()))
   })
 }
 
-/** The margin is some milliseconds, and a busy machine may stand still for longer: one of five is enough. */
+/**
+ * The margin is some milliseconds, and a busy machine may stand still for longer. So one success in five rounds is
+ * enough.
+ */
 async function isAhead(round: () => Promise<number>): Promise<void> {
   let leadMs = 0
   for (let i = 0; i < 5 && leadMs <= 0; i++) leadMs = await round()
   expect(leadMs).toBeGreaterThan(0)
 }
 
-/** Blocks the event loop: time goes by, and no timer runs. */
+/** Blocks the event loop, so that no timer runs. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
@@ -63,7 +66,7 @@ describe('a black hole', () => {
       const leadMs = await lead
       deaf.heal()
       expect(await lease.release()).toBe(false)
-      // Its late renewals do not keep it: given back long before the lease would end.
+      // Late renewals do not keep the lock. The client releases it long before the lease would end.
       await eventually(async () => !(await rig.exists('hole')), { timeoutMs: 2_000 })
       return leadMs
     })
@@ -204,7 +207,7 @@ describe('a key that is gone', () => {
     await take('gone')
     const renewals = rig.proxy.count(SHA.renew)
     await aborted
-    // The first renewal that is sent from now on notices it.
+    // The next renewal already notices the loss.
     expect(rig.proxy.count(SHA.renew) - renewals).toBeLessThanOrEqual(1)
     expect(diary.reasons).toEqual(['gone'])
     expect(diary.lost).toEqual([lease.token])
@@ -335,7 +338,6 @@ test('one key of another type among 1,000 held locks loses only its own hold', a
 })
 
 test('`close()` during an outage ends in limited time, and emits no loss of a watched hold', async () => {
-  // The client that renews sees no loss when it is closed in an outage, and ends in bounded time.
   const client = new Holdfast({
     redis: { host: rig.proxy.host, port: rig.proxy.port },
     leaseMs: 800,

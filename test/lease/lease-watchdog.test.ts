@@ -11,7 +11,10 @@ import { TestClock } from './test-clock.ts'
 const LEASE_MS = 9_000
 const VALID_MS = validityMs(LEASE_MS)
 const THIRD_MS = LEASE_MS / 3
-/** So often the clocks are compared, and so long an answer is waited for when one of them says over. */
+/**
+ * The watchdog compares the clocks at this interval. If a clock says that a lease is over, the watchdog waits this long
+ * for an answer.
+ */
 const CHECK_MS = 250
 
 interface Asked {
@@ -21,13 +24,13 @@ interface Asked {
   at: number
 }
 
-/** Answers as the test says: by default that everything is renewed, or held when only looked at. */
+/** Answers as the test says. By default, each renewal is confirmed, and each check finds the hold. */
 class TestRenewer implements Renewer<Hold> {
   readonly asked: Asked[] = []
   answer: (asked: Asked) => Promise<RenewalAnswer[]> | RenewalAnswer[] = ({ holds, leaseMs }) =>
     holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
 
-  /** How the holds are parted: one group unless a test says otherwise. */
+  /** Divides the holds into groups: one group, unless a test changes this. */
   groups: (holds: readonly Hold[]) => Hold[][] = (holds) => (holds.length > 0 ? [[...holds]] : [])
 
   async renew(
@@ -40,7 +43,7 @@ class TestRenewer implements Renewer<Hold> {
     return this.answer(asked)
   }
 
-  /** From now on every hold gets this answer. */
+  /** From now on, the answer for every hold is this answer. */
   all(answer: RenewalAnswer): void {
     this.answer = ({ holds }) => holds.map(() => answer)
   }
@@ -193,7 +196,7 @@ describe('a watched hold', () => {
     expect(lost).toEqual([])
     await clock.pass(2)
     expect(lost).toHaveLength(1)
-    // Only looked at since then.
+    // Since then, the watchdog only checks the hold.
     expect(renewer.asked.filter(({ leaseMs }) => leaseMs > 0)).toHaveLength(1)
   })
 })
@@ -570,7 +573,7 @@ describe('a hold with a limit', () => {
   test('is renewed up to the limit, at last for the rest, and is lost a margin before the limit', async () => {
     const hold = newLimited(20_000)
     await clock.pass(20_000)
-    // At 12 s a whole lease does not fit any more.
+    // At 12 s, a whole lease no longer fits below the limit.
     expect(renewer.asked.map(({ at, leaseMs }) => [at, leaseMs])).toEqual([
       [3_000, LEASE_MS],
       [6_000, LEASE_MS],

@@ -9,10 +9,10 @@ import { leaves } from '../support/leaks.ts'
 import { startMemoryServer } from '../support/memory-server.ts'
 import { describeWorlds, quorumWorlds, worlds } from '../support/worlds.ts'
 
-/** How long whatever is held here is held at most, in milliseconds. */
+/** The longest time of each hold in these tests, in milliseconds. */
 const MAX_HOLD_MS = 3_000
 const UNLIMITED: LockOptions = { leaseMs: 2_700, renew: true }
-/** It ends with a limit all the same, and not because this process stands still for some seconds. */
+/** So long that a hold ends only because of its limit, and not because this process stands still for some seconds. */
 const LONG: LockOptions = { leaseMs: 20_000, renew: true }
 const LIMITED: LockOptions = { ...UNLIMITED, maxHoldMs: MAX_HOLD_MS }
 
@@ -21,19 +21,19 @@ const WAY_MS = 1_000
 
 type AnyLease = Lease | MultiLease | Permit
 
-/** A way to have something with that limit. */
+/** A way to acquire a hold with `maxHoldMs`. */
 interface Way {
   readonly name: string
-  /** Left out where there are several masters. */
+  /** Missing if the way also works with several masters. */
   readonly ofOneServer?: true
   acquire(client: Holdfast, name: string): Promise<AnyLease>
-  /** The rest of its time in Redis, as PTTL answers, if the key has other holds too. */
+  /** Returns the remaining time of this hold in Redis, like PTTL. Needed if the key has other holds too. */
   leftMs?(client: Holdfast, name: string, lease: AnyLease): Promise<number>
   /** True if Redis keeps the key until the release, because its owner has another hold. */
   readonly isKept?: true
 }
 
-/** Acquires it after another caller of the client has released it. */
+/** Calls `acquire`, and then releases the first acquisition, so that the client hands the lock over. */
 async function after<L>(
   client: Holdfast,
   first: Promise<{ release(): Promise<boolean> }>,
@@ -137,7 +137,7 @@ const ways: readonly Way[] = [
   },
 ]
 
-/** When it ends at the latest, as its client has it. */
+/** Returns the time at which the client ends the hold at the latest. */
 const limitOf = (lease: AnyLease) =>
   Math.min(...('leases' in lease ? lease.leases : [lease]).map((one) => holdOf(one).limitAt))
 
@@ -146,7 +146,7 @@ const holdOf = (lease: Lease | Permit) => (behind(lease, LocalLease) as LocalLea
 describeWorlds(
   'a hold with `maxHoldMs`',
   (world) => {
-    /** Watches it from its acquisition until Redis no longer has it. */
+    /** Watches the hold from its acquisition until the hold has ended in Redis. */
     async function watch({ name, acquire, leftMs, isKept }: Way): Promise<void> {
       const client = world.newClient()
       const askedAt = performance.now()
@@ -161,7 +161,7 @@ describeWorlds(
           world.server.admin.pttl(world.rawName(name)))
         const now = performance.now()
         if (remainingMs > 0) expect(lookedAt + remainingMs).toBeLessThanOrEqual(endsAt)
-        // Redis has it for no less long than its holder relies on it.
+        // In Redis, the hold lasts at least as long as its holder relies on it.
         expect(lookedAt + remainingMs).toBeLessThanOrEqual(now + Math.max(left, 0) + 1)
         if (isKept === undefined)
           expect(lookedAt + left).toBeLessThanOrEqual(endsAt + atLoad(WAY_MS))
@@ -171,7 +171,10 @@ describeWorlds(
       expect(await lease.release()).toBe(false)
     }
 
-    /** It is not the limit of others, nor of what is left when its acquisition was released. */
+    /**
+     * Checks that the limit applies neither to other holds nor to the same hold after the limited acquisition was
+     * released.
+     */
     async function goesNoFurther(): Promise<void> {
       const client = world.newClient()
       const twice = client.getLock('twice', { owner: client.owner() })
@@ -182,13 +185,13 @@ describeWorlds(
       const following = await after(client, passed.lock(LIMITED), () => passed.lock(LONG))
       const notRenewed = client.getLock('not renewed')
       const { signal } = await after(client, notRenewed.lock(LIMITED), () => notRenewed.lock(1_800))
-      await pause(MAX_HOLD_MS) // Beyond the limit, which is the subject.
+      await pause(MAX_HOLD_MS) // Beyond the limit, because this is the subject.
       expect([fixed.valid, renewed.valid, following.valid]).toEqual([true, true, true])
       expect(signal.reason.message).toMatch(/the fixed lease .* was valid for 1\d{3} ms/)
       await expect(renewed.extend(5_000)).resolves.toBeUndefined()
     }
 
-    // All at once: each of them is mostly waiting.
+    // All ways run at once, because each of them mostly waits.
     test('ends in Redis after its holder stops relying on it, and soon after `maxHoldMs`', async () => {
       const some = ways.filter(({ ofOneServer }) => !(world.isQuorum && ofOneServer))
       const names = [...some.map(({ name }) => name), 'others']

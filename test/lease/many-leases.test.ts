@@ -24,7 +24,7 @@ test('thousands of leases are renewed in portions, so that the event loop is not
   let renewed = 0
   const onRenewing = (message: unknown) => {
     const { holds } = message as RenewFact
-    // Runs when the code of this turn has ended.
+    // Runs after the code of this turn.
     if (inThisTurn === 0) {
       process.nextTick(() => {
         mostInOneTurn = Math.max(mostInOneTurn, inThisTurn)

@@ -1,7 +1,7 @@
 import { RenewalQueue } from '../../src/lease/renewal-queue.ts'
 import { TestClock } from './test-clock.ts'
 
-/** A hold whose validity ends after that many milliseconds. */
+/** A hold whose validity ends after `ms` milliseconds. */
 const endsIn = (ms: number) => ({ remainingMonotonicMs: () => ms })
 const holds = (count: number, ms: number) => Array.from({ length: count }, () => endsIn(ms))
 

@@ -1,13 +1,13 @@
 import { type Clock, type Moment, systemClock } from '../../src/kit/clock.ts'
 
-/** Both clocks go with Jest's fake timers, until a test sets one of them. */
+/** Both clocks follow Jest's fake timers. A test can also move each clock. */
 export class TestClock implements Clock {
   readonly after = systemClock.after
   readonly every = systemClock.every
   readonly clear = systemClock.clear
   #monotonic = 0
   #wall = 0
-  /** What waits for `turn()`; undefined while turns come by themselves. */
+  /** The work that waits for `turn()`. Undefined while the event loop makes the turns. */
   #turns: (() => void)[] | undefined
 
   now(): Moment {
@@ -23,7 +23,7 @@ export class TestClock implements Clock {
     else this.#turns.push(work)
   }
 
-  /** From now on, each further turn of the event loop begins with `turn()`. */
+  /** From now on, the next turn of the event loop begins only with `turn()`. */
   stopTurns(): void {
     this.#turns = []
   }
@@ -34,7 +34,7 @@ export class TestClock implements Clock {
     for (const work of works) work()
   }
 
-  /** From now on, turns come by themselves again. */
+  /** From now on, the event loop makes the turns again. */
   startTurns(): void {
     this.turn()
     const works = this.#turns ?? []
@@ -42,17 +42,17 @@ export class TestClock implements Clock {
     for (const work of works) systemClock.nextTurn(work)
   }
 
-  /** A person or NTP sets the wall clock. */
+  /** A person or NTP changes the wall clock. */
   step(ms: number): void {
     this.#wall += ms
   }
 
-  /** The machine sleeps: timers and the monotonic clock stand still, the wall clock does not. */
+  /** The machine sleeps: the wall clock continues, but timers and the monotonic clock stand still. */
   suspend(ms: number): void {
     this.#wall += ms
   }
 
-  /** The event loop is blocked, or the process stopped: time goes by, and no timer runs. */
+  /** The event loop is blocked, or the process is stopped. Both clocks continue, but no timer runs. */
   block(ms: number): void {
     this.#monotonic += ms
     this.#wall += ms

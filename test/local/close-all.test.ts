@@ -5,7 +5,7 @@ import { closeAll } from '../../src/local/close-all.ts'
 import type { CutOffHold } from '../../src/local/holdings.ts'
 import type { LocalLock } from '../../src/local/local-lock.ts'
 
-/** `close()` has at most so many releases in flight. */
+/** `close()` has at most this many releases in flight. */
 const MOST = 1_000
 const COMMAND_TIMEOUT_MS = 1_000
 
@@ -29,7 +29,7 @@ function heldLock(n: number): LocalLock {
   } as unknown as LocalLock
 }
 
-/** Closes so many locks. The wait for the releases may last `COMMAND_TIMEOUT_MS` without a confirmation. */
+/** Closes `all` locks. Without a confirmation, the wait for the releases lasts at most `COMMAND_TIMEOUT_MS`. */
 function close(all: number, release: () => Promise<boolean>) {
   const locks = Array.from({ length: all }, (_, n) => heldLock(n))
   const releasing = new Set<CutOffHold>()

@@ -4,7 +4,7 @@ import { emitBy } from '../../src/kit/call-listeners.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** Errors that a listener throws. They would be uncaught exceptions, and are noted here instead. */
+/** Errors that listeners throw. They would be uncaught exceptions, and are recorded here instead. */
 let uncaught: unknown[] = []
 beforeEach(() => {
   uncaught = []
@@ -79,7 +79,7 @@ describe('listeners of an event', () => {
     })
     emit('it')
     emit('it')
-    // The second one is called within the first one, and by the event before it, as by eventemitter3.
+    // The nested event and the outer event both call the second listener, as in eventemitter3.
     expect([once, always]).toEqual([3, 3])
     expect(emitter.listenerCount('it')).toBe(1)
     await eventually(() => uncaught.length === 1)

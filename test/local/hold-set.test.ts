@@ -34,7 +34,7 @@ test.each([
   const hold = holdOf(A, held)
   const set = new Opened(hold)
   expect(set.excludes({ owner, kind })).toBe(isKeptOut)
-  // A grant despite the hold shows that the hold is over.
+  // If the server grants the lock in spite of this hold, the hold has ended.
   expect(set.notBeside(holdOf(owner, kind))).toEqual(isKeptOut ? [hold] : [])
 })
 

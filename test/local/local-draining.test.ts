@@ -31,7 +31,7 @@ function watched(closing: Promise<unknown>): { isOver: boolean } {
   return watch
 }
 
-/** Round trips, all of which a client makes that is not closed. */
+/** Makes some round trips, which only an open client completes. */
 async function aMoment(client: Holdfast): Promise<void> {
   for (let i = 0; i < 3; i++) await client.getLock('of nobody').isLocked()
 }
@@ -241,7 +241,7 @@ describe('a drain with a fault', () => {
     const client = rig.client()
     const { name, owner, token, signal } = await client.getLock('it').lock()
     rig.proxy.blackHole({ onHeal: 'drop' })
-    // 700 ms by the promise; the lease would have lasted 10 s, and its release 4 s.
+    // `close()` promises to end after 700 ms. The lease would last 10 s, and its release could take 4 s.
     const closing = () => client.close({ drainMs: 300 })
     const left = await takes({ atLeast: 290, atMost: 2_000 }, closing)
     expect(left).toMatchObject([{ name, owner, token }])

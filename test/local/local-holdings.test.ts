@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 const held = (client: Holdfast) => client.held().held
 const waiting = (client: Holdfast) => client.held().waiting
 
-/** The fields that tests compare: no ages. */
+/** The fields that tests compare, with all ages set to 0. */
 const plain = <E extends { readonly name: string }>(entries: readonly E[]) =>
   entries
     .map(({ name, ...rest }) => ({ name, ...rest, heldMs: 0, remainingMs: 0, waitedMs: 0 }))

@@ -14,7 +14,10 @@ import { eventually } from '../support/eventually.ts'
 import { startMemoryServer } from '../support/memory-server.ts'
 import { Readers, readKind, writeKind } from './readers.ts'
 
-/** A kind of lock that src/ knows nothing of, which several owners may have at once, and what excludes it. */
+/**
+ * Tests two kinds of locks that `src/` does not know: several owners can hold the read lock, and the write lock
+ * excludes them.
+ */
 let server: ReturnType<typeof startMemoryServer>
 let readers: Readers
 let made: { close(): Promise<void> }[]
@@ -175,7 +178,7 @@ describe('a shared kind', () => {
   test('loses no hold when another hold is granted, to the same owner or to another owner', async () => {
     const { reader, owners, told } = newClient()
     const owner = owners.next()
-    // None of them waits for the answer to another.
+    // No call waits for the answer to another call.
     const leases = await Promise.all([1, 2, 3].map(() => reader(owner).tryLock()))
     expect(leases.every((lease) => lease?.valid)).toBe(true)
     await Promise.all(leases.map((lease) => lease?.release()))

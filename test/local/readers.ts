@@ -52,7 +52,7 @@ export class Readers {
     return partOf(this.#server, rawName, READERS).byOwner
   }
 
-  /** Ends the hold of an owner, as an operator could. */
+  /** Ends the hold of an owner, like an operator. */
   remove(rawName: string, owner: string): void {
     edit(this.#server, rawName, (record) => {
       delete record.part(READERS).byOwner[owner]
@@ -67,7 +67,7 @@ export class Readers {
   }
 }
 
-/** The verbs of a reader, which holds the lock beside other readers and not beside a writer. */
+/** The requests for the readers of a lock. Readers exclude a writer but not each other. */
 function readVerbs(there: MemoryConnection, rawName: string, remote: RemoteLock) {
   const on = <T>(reply: Reply<T>, verb: (readers: ReadersByOwner, record: OpenRecord) => T) =>
     replyWith(
@@ -101,7 +101,7 @@ function readVerbs(there: MemoryConnection, rawName: string, remote: RemoteLock)
         delete readers[owner]
         return { kind: 'freed', others: freeLock(record) }
       }),
-    // In memory no answer is lost: there is nothing that a name may have without its owner's knowing.
+    // In memory no answer is lost, so no owner has a hold that it does not know of.
     abandon: (owner) =>
       on({ answered: () => {}, failed: () => {} }, (readers) => delete readers[owner]),
     listen: (onWake) => remote.listen(onWake),
@@ -109,7 +109,7 @@ function readVerbs(there: MemoryConnection, rawName: string, remote: RemoteLock)
   return verbs
 }
 
-/** A kind of lock that several owners may have at once. */
+/** A kind of lock that several owners can hold at once. */
 export function readKind(all: Readers, there: MemoryConnection): LockKind {
   return {
     name: 'read',

@@ -5,7 +5,7 @@ import { faultRig } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** `close()` has at most so many releases in flight. */
+/** `close()` has at most this many releases in flight. */
 const MOST = 1_000
 const ALL = 1_500
 

@@ -54,7 +54,7 @@ test('every kind of waiter finds within six seconds that a key was deleted', asy
     near.getLock('quorum').lock(),
     latch.await(),
   ]
-  // Many of one client, on a server of their own: they are asked for by one.
+  // Many waiters of one client use a separate server. One of them checks the lock for all of them.
   const [others, many] = [busy.newClient(), busy.newClient({ presence: false })]
   const kept = await others.getLock('it').lock()
   const [abort, it] = [new AbortController(), many.getLock('it')]
@@ -62,7 +62,7 @@ test('every kind of waiter finds within six seconds that a key was deleted', asy
     it.lock({ signal: abort.signal }).catch(() => null),
   )
   await pause(500)
-  // All of them sleep: nobody asks any more.
+  // Waits until all waiters sleep, so that no client sends a request.
   let calls = -1
   for (let now = await busy.calls(); now !== calls; now = await busy.calls()) {
     calls = now

@@ -12,7 +12,7 @@ test('`forceUnlock()` ends the hold of the same client even when the grant arriv
   const missed: number[] = []
   for (let i = 0; i < 50; i++) {
     const locking = lock.lock()
-    // Both are on their way at once, so both answers come in one piece.
+    // The client sends both requests at once, so both answers arrive in one chunk.
     const [lease, freed] = await Promise.all([locking, lock.forceUnlock()])
     if (freed && lease.valid) missed.push(i)
     await lease.release()

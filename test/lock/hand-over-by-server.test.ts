@@ -3,7 +3,7 @@ import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 
-/** Reasons to hand the lock off by Redis, while the turn of the client never ends. */
+/** Tests when a client hands a lock over by a request to Redis. The turn of the client never ends in these tests. */
 const rig = faultRig()
 
 beforeEach(() => {
@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => jest.restoreAllMocks())
 
-/** So long that a busy machine uses up nothing worth mentioning of it. */
+/** So long that delays of a busy machine use up only a negligible part. */
 const LEASE_MS = 600_000
 
 async function reenter(_: Lease, lock: HoldfastLock): Promise<void> {
@@ -26,7 +26,7 @@ test.each<[string, number, (lease: Lease, lock: HoldfastLock) => Promise<void>]>
   ['was re-entered is handed off by Redis, to another owner name', 1, reenter],
   ['was extended is handed off by Redis, to another owner name', 1, (lease) => lease.extend(1_000)],
 ])('a lock that %s', async (_, handedOver, use) => {
-  // No request is repeated because an answer is late.
+  // With these times, no request is repeated because an answer is late.
   const client = rig.client({ leaseMs: LEASE_MS, commandTimeoutMs: 20_000, outageMs: 20_000 })
   const lock = client.getLock('it', { owner: client.owner() })
   const other = client.getLock('it')
@@ -37,7 +37,7 @@ test.each<[string, number, (lease: Lease, lock: HoldfastLock) => Promise<void>]>
   const held = await other.lock()
   const [first, second, third] = [other.lock(), lock.lock(), other.lock()]
   await eventually(() => waiting === 3)
-  // This hand-over brings the tokens for all that follow.
+  // This hand-over reserves the tokens for all following hand-overs.
   await held.release()
   await (await first).release()
   const lease = await second

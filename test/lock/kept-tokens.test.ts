@@ -1,7 +1,7 @@
 import { createMemoryServer } from '../../src/testing.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-/** In virtual time no time passes here, so each token is the last token and 1. */
+/** Virtual time stands still here, so each token is the last token plus 1. */
 test('a call gets no token that the server has not reserved for its client', async () => {
   const server = createMemoryServer({ virtualTime: true })
   const [keeper, other] = [server.newClient({ keepMs: 1_000 }), server.newClient()]

@@ -26,7 +26,7 @@ const holdOf = (lease: unknown): Hold => (behind(lease, LocalLease) as LocalLeas
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Masters as a local lock sees them; the test says when they answer what. */
+/** Makes masters for a local lock. The test decides when and how each request is answered. */
 function answeredByHand() {
   const asked: string[] = []
   /** The failures of the next releases. */
@@ -108,7 +108,7 @@ test('two callers do not hand the lock off to one waiter at the same time', asyn
   const waiting = acquire(lock, plainKind, request(Infinity))
   void releaseOne(lock, holdOf(await first), 0)
   await turn()
-  // Most masters have let it go; the last one is still waited for. Another caller is quick.
+  // Most masters have released the lock, and the client still waits for the last master. Another caller is quicker.
   const quick = acquire(lock, plainKind, request(0))
   await answer('acquire c:3', { kind: 'granted', token: 200 })
   void releaseOne(lock, holdOf(await quick), 0)
@@ -135,7 +135,7 @@ test('an abort right after the answer to a hand-off leaves the lock with its cal
     () => null,
   )
   await turn()
-  // Its caller has it, or it is released.
+  // The caller has the lock, or the client releases the lock.
   const two = handOver.split(' ').at(-1)
   expect(outcome !== null || asked.includes(`release ${two}`)).toBe(true)
 })

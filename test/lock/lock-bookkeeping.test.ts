@@ -7,12 +7,12 @@ import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA } from '../support/fault-rig.ts'
 
-/** The state and the requests of a client for calls without a result. */
+/** The state that a client keeps, and the requests that it sends, for calls without a result. */
 const rig = faultRig()
 
 afterEach(() => jest.restoreAllMocks())
 
-/** The client has connected, and this is where its local locks are. */
+/** Connects the client, and returns its local locks. */
 async function localLocksOf(client: Holdfast): Promise<LocalLocks> {
   const spy = jest.spyOn(LocalLocks.prototype, 'lock')
   const locks = await client.getLock('warm').using(() => {
@@ -73,7 +73,7 @@ describe('a client keeps nothing of', () => {
     expect(new Set(all.filter(({ name }) => name === 'used all the time')).size).toBe(1)
     await eventually(() => locks.size <= 512, { message: 'no more than 512 to be kept' })
     expect(locks.size).toBe(512)
-    // One of the last is the same as before, and one of the first is not.
+    // The client has kept a lock that was used late, and has dropped a lock that was used early.
     for (const [name, isKept] of [
       ['name 599', true],
       ['name 0', false],
@@ -131,7 +131,7 @@ describe('a client keeps nothing of', () => {
 
 describe('fifty waiters of a held lock send no further acquisition', () => {
   async function wait(prepare = () => {}) {
-    // With an answer due at its end, ioredis 5 leaves a timer for twice this.
+    // No request is repeated because a busy machine answers late.
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const diary = new Diary(client)
     const held = await rig.witness().getLock('it').lock()
@@ -146,13 +146,13 @@ describe('fifty waiters of a held lock send no further acquisition', () => {
   test('when one signal aborts them', async () => {
     const { client, held, aborting, waits } = await wait()
     await rig.listening('it')
-    // One check at the beginning, and one after the confirmation.
+    // One check at the start, and one check after the confirmation of the subscription.
     await eventually(() => rig.proxy.count(SHA.acquire) >= 2)
     const asked = rig.proxy.count(SHA.acquire)
     aborting.abort()
     for (const { error } of await Promise.all(waits)) expect(error).toBe(aborting.signal.reason)
     await rig.listening('it', 0)
-    await client.getLock('it').inspect() // comes after whatever was sent
+    await client.getLock('it').inspect() // its answer comes after the answers to all earlier requests
     expect(rig.proxy.count(SHA.acquire)).toBe(asked)
     await held.release()
   })
@@ -177,7 +177,7 @@ describe('fifty waiters of a held lock send no further acquisition', () => {
   test('when their client is closed', async () => {
     const { client, diary, held, waits } = await wait()
     await rig.listening('it')
-    // One check at the beginning, and one after the confirmation.
+    // One check at the start, and one check after the confirmation of the subscription.
     await eventually(() => rig.proxy.count(SHA.acquire) >= 2)
     const asked = rig.proxy.count(SHA.acquire)
     await client.close()

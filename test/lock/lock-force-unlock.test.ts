@@ -35,8 +35,8 @@ describe.each(lost)('a `forceUnlock()` whose answer is lost (%s)', (action) => {
     rig.proxy.onNextRequest(forceRelease.sha1, action)
     expect(await within(8_000, client.getLock('it').forceUnlock())).toBe(true)
     expect(lease.signal.aborted).toBe(true)
-    // After a cut the client checks all holds. It may find this hold gone before the forced unlock is
-    // reported.
+    // After a cut, the client checks all holds. This check may report the hold as gone before the client reports the
+    // forced unlock.
     expect(['forced', 'gone']).toContain(String(diary.reasons))
     expect(await lease.release()).toBe(false)
   })
@@ -44,7 +44,7 @@ describe.each(lost)('a `forceUnlock()` whose answer is lost (%s)', (action) => {
 
 test('`forceUnlock()` does not end a later hold of the same owner name', async () => {
   const client = rig.client({ commandTimeoutMs: 3_000 })
-  // A thread of Redisson has one name for all that it holds.
+  // A thread of Redisson has the same owner name for all its holds.
   const held = (token: number) =>
     rig.server.admin
       .multi()

@@ -3,10 +3,10 @@ import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, SHA, within } from '../support/fault-rig.ts'
 
-/** Within its turn a client passes a lock from one of its callers to the next without asking Redis. */
+/** During its turn, a client hands a lock over from one of its callers to the next, without a request to Redis. */
 const rig = faultRig()
 
-/** Resolves when as many callers of that client wait as given. */
+/** Returns a function that waits until `count` callers of the client wait. */
 function waiters(client: Holdfast, count: number): () => Promise<unknown> {
   let waiting = 0
   client.on('wait', () => {
@@ -15,7 +15,10 @@ function waiters(client: Holdfast, count: number): () => Promise<unknown> {
   return () => eventually(() => waiting === count, { message: `${count} waiting` })
 }
 
-/** Takes the lock, lets `count` callers wait for it, and serves them; each does the work while it has it. */
+/**
+ * Acquires the lock, waits until `count` callers wait for it, and releases it. Each caller works while it holds the
+ * lock.
+ */
 async function serve(
   client: Holdfast,
   lock: HoldfastLock,
@@ -123,7 +126,7 @@ test('a fixed lease that is partly used is not passed to the next caller', async
     owners.add(owner)
     await rig.server.admin.ping()
     const start = performance.now()
-    while (performance.now() - start < 2.5) {} // more than a fiftieth, and less than a turn
+    while (performance.now() - start < 2.5) {} // more than a fiftieth of the lease, and less than a turn
   }
   await serve(client, client.getLock('it'), 4, work, () => ({ leaseMs: 100 }))
   expect(owners.size).toBe(4)
@@ -153,7 +156,7 @@ test('after a forced unlock at most one caller gets an older token than the new 
 test.each(['later', 'sooner'])(
   'a call that was made %s than the lock was deleted holds the lock only until the next check',
   async (when) => {
-    const leaseMs = 60_000 // nothing else looks at it for long
+    const leaseMs = 60_000 // no other check of the lock comes soon
     const client = rig.client({ leaseMs, commandTimeoutMs: 2_000, outageMs: 10_000 })
     const lock = client.getLock('it')
     await (await lock.lock()).release()
@@ -165,11 +168,11 @@ test.each(['later', 'sooner'])(
       const sooner = when === 'sooner' ? lock.lock() : undefined
       const deleted = rig.server.admin.del('it')
       const later = sooner ?? lock.lock()
-      // The look that follows the hand-over must come after it.
+      // The check after the hand-over must come after the deletion.
       await deleted
       await lease.release().catch(() => false)
       const passed = await within(5_000, later)
-      // A turn is over after a few milliseconds: on a busy machine the lock may be handed over.
+      // A turn ends after a few milliseconds. So on a busy machine, Redis may hand the lock over instead of the client.
       const wasPassedOn = passed.owner === lease.owner && passed.token === lease.token + 1
       if (wasPassedOn) {
         await eventually(() => passed.signal.aborted, { timeoutMs: 3_000 })
@@ -184,7 +187,7 @@ test.each(['later', 'sooner'])(
 )
 
 test('waiters from before the last grant receive the lock without a check of Redis', async () => {
-  // After a late answer the client would check its holds.
+  // After a late answer, the client would check its holds.
   const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
   const looks = rig.proxy.count(SHA.renew)
   await serve(client, client.getLock('it'), 20)

@@ -5,10 +5,10 @@ import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts
 import type { ProxyRequest } from '../support/proxy.ts'
 import { warm } from '../support/warm.ts'
 
-/** Commands that were lost on their way, given up, and arrive after all. */
+/** Requests that were lost on their way, that the client has given up, and that arrive later. */
 const rig = faultRig()
 
-/** Loses the next request with that script, and with it the connection; it can be replayed later. */
+/** Loses the next request with this script, and cuts the connection. The test can replay the request later. */
 function loseNext(script: keyof typeof SHA): { request: Promise<ProxyRequest> } {
   return { request: rig.proxy.onNextRequest(SHA[script], 'cutBefore').seen }
 }
@@ -24,7 +24,7 @@ describe('an acquisition that arrives late', () => {
     const lost = await request
     rig.proxy.refuse()
     expect((await trying).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    await pause(350) // past the moment until which it may run, which is the subject
+    await pause(350) // until the request may no longer run, because this is the subject
     await rig.proxy.heal()
     await rig.proxy.replay(lost)
     expect(await rig.exists('it')).toBe(false)
@@ -37,7 +37,7 @@ describe('an acquisition that arrives late', () => {
     const trying = outcome(client.getLock('it').tryLock(100))
     await request.seen
     await trying
-    await pause(400) // past the moment until which it may run, which is the subject
+    await pause(400) // until the request may no longer run, because this is the subject
     request.release()
     await request.done
     await never(() => rig.exists('it'), 200)
@@ -67,7 +67,7 @@ describe('an acquisition that arrives late', () => {
     await trying
     far.heal()
     await rig.proxy.heal()
-    await pause(endsAt + 500 - performance.now()) // a moment at which it may still run, which is the subject
+    await pause(endsAt + 500 - performance.now()) // the request may still run then, which is the subject
     expect(await rig.proxy.replay(lost)).toContain('granted')
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 5_000 })
   })
@@ -120,7 +120,7 @@ describe('an acquisition that arrives late', () => {
     await granted(await lock.tryLock()).release()
     const lease = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    // The client releases the lost request until that request can no longer run, and once more after that.
+    // The client sends releases until the lost request can no longer run, and one more release after that.
     const releases = rig.proxy.count(SHA.release)
     await never(async () => {
       expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -151,7 +151,7 @@ describe('an acquisition that arrives late', () => {
     const { request } = loseNext('acquire')
     const second = granted(await lock.tryLock())
     await second.release()
-    await pause(350) // past its deadline
+    await pause(350) // past the deadline of the lost request
     await rig.proxy.replay(await request)
     expect(await rig.hash('it')).toEqual({ [first.owner]: '1' })
     expect(await first.release()).toBe(true)
@@ -190,7 +190,7 @@ describe('a release that arrives late', () => {
     const { request } = loseNext('release')
     await second.release()
     const again = granted(await lock.tryLock())
-    await pause(350) // past its deadline
+    await pause(350) // past the deadline of the lost request
     await rig.proxy.replay(await request)
     expect(await rig.hash('it')).toEqual({ [first.owner]: '2' })
     expect(await again.release()).toBe(true)
@@ -219,7 +219,7 @@ test('a release that continues in the background does not end the next hold of i
   const isRelease = ({ args }: ProxyRequest) => args[0] === SHA.release
   const traps = Array.from({ length: 100 }, () => rig.proxy.onNextRequest(isRelease, 'cutBefore'))
   expect((await outcome(first.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-  await rig.server.admin.del('it') // as its lease would end
+  await rig.server.admin.del('it') // as if the lease had ended
   // Each lost release breaks the connection, so one call may not get through within `outageMs`.
   const second = granted(await eventually(() => lock.tryLock(3_000)))
   for (const trap of traps) trap.cancel()

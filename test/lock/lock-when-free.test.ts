@@ -6,7 +6,7 @@ import * as scripts from '../support/scripts.ts'
 import { takes } from '../support/takes.ts'
 
 const LATEST_LOOK_MS = 6_000
-/** No request is repeated because an answer is late. */
+/** With these times, no request is repeated because an answer is late. */
 const PATIENT = { commandTimeoutMs: 20_000, outageMs: 20_000 }
 const rig = faultRig()
 
@@ -114,13 +114,13 @@ test('all calls in one turn of the event loop share their checks and one subscri
   const client = rig.client(PATIENT)
   await client.getLock('other').isLocked()
   const peeks = () => rig.proxy.count(scripts.peek.sha1)
-  // On a busy machine, one round may have more checks. Checks that are not shared are more in each round.
+  // On a busy machine, one round may have more checks. If the calls did not share checks, every round would have more.
   await eventually(async () => {
     const [before, subscriptions] = [peeks(), rig.proxy.count('SUBSCRIBE')]
     const lease = await rig.witness().getLock('it').lock()
     const waits = Array.from({ length: 20 }, () => client.getLock('it').whenFree())
     await rig.listening('it')
-    // One before the subscription, and one after it is confirmed.
+    // One check before the subscription, and one check after its confirmation.
     await eventually(() => peeks() >= before + 2)
     const whileHeld = peeks() - before
     await lease.release()
@@ -142,7 +142,8 @@ test('a client with many callers of one lock does not release the lock for its o
   const before = rig.proxy.count(SHA.acquire)
   const start = performance.now()
   await work()
-  // Without the listener it is asked for once; a turn that ends for others would ask again. A turn ends after a second.
+  // The client requests the lock once in each turn, and a turn ends after a second. If the client counted its own
+  // listener as a waiter, it would end its turns earlier.
   const turns = Math.floor((performance.now() - start) / 1_000)
   expect(rig.proxy.count(SHA.acquire) - before).toBeLessThan(3 + turns)
   stop()
@@ -161,7 +162,7 @@ test('checks become rare when a lock is released and acquired all the time', asy
   }
   await Promise.all([work(one), work(two)])
   const looks = rig.proxy.count(scripts.peek.sha1) - before
-  // One look in 64 ms, after the first ones.
+  // After the first checks, there is one check in 64 ms.
   expect(looks).toBeLessThan(20 + (performance.now() - startedAt) / 40)
   stop()
 })
@@ -209,7 +210,7 @@ describe('an outage', () => {
     ].map((wait) => wait.catch((error) => error))
     await rig.listening('it')
     rig.proxy.blackHole({ onHeal: 'drop' })
-    // A look at the end of the lease would be late here.
+    // If the call checked the lock only at the end of the lease, it would reject too late.
     const third = client.getLock('it').whenFree({ waitMs: 400 })
     for (const error of [await third.catch((error) => error), ...(await Promise.all(waits))]) {
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })

@@ -71,7 +71,7 @@ describe('a signal of many waiters', () => {
 })
 
 describe('many waiters of one lock', () => {
-  /** Waiters as the room sees them; it counts how many of them are looked at. */
+  /** Makes a wait queue with waiters. Counts how many waiters the queue examines. */
   function roomOf(count: number, ownerOf: (i: number) => Owner) {
     const room = new WaitQueue()
     let looks = 0

@@ -2,7 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import type { Holdfast, Lease, MultiLease, Permit, Term, UpgradableLease } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 
-/** Names that other libraries use for the same purpose. They fail, and say what to use. */
+/** Names that other libraries use for the same purpose. These methods throw an error that names the right method. */
 const OTHERS_NAMES_OF_LOCKS = ['acquire', 'extend', 'release']
 const OTHERS_NAMES_OF_LEASES = ['unlock']
 
@@ -30,7 +30,7 @@ const OF_ALL_LEASES = [
 ]
 const OF_LEASES = [...OF_ALL_LEASES, 'owner']
 
-/** The names of an object and its prototypes, without those that every object or emitter has. */
+/** Returns the names of an object and its prototypes, without names that every object or emitter has. */
 function namesOf(value: object): string[] {
   const names = new Set<string>()
   const isShared = (one: object) => one === Object.prototype || one === EventEmitter.prototype
@@ -166,7 +166,7 @@ test('a method name of another library throws an error with the right method', a
 })
 
 describe('a lock of another copy of the package', () => {
-  /** As where one file loads the package by `import`, and another one by `require`. */
+  /** Loads the package a second time, as if one file used `import` and another file used `require`. */
   const otherCopy = (): typeof import('../../src/testing.ts') => {
     let other: unknown
     jest.isolateModules(() => {

@@ -11,7 +11,10 @@ const ownersLock = (client: Holdfast, name: string): HoldfastLock =>
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'expired' }
 
 describe('a re-entry whose hold ends before its answer arrives', () => {
-  /** Takes the lock for a moment, and re-enters with an answer that comes after that. */
+  /**
+   * Acquires the lock with a short lease, and re-enters. The answer to the re-entry arrives after the lease has
+   * expired.
+   */
   async function reenterTooLate(lock: HoldfastLock): Promise<unknown> {
     const lease = await lock.lock(1_000)
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'holdReply')
@@ -66,7 +69,7 @@ test('an extension in progress at the last release rejects with an error that sa
 
 test('an abort at any moment around the answer to a re-entry leaves no count behind', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
-  // The abort comes so many microtasks after another answer, which arrives just before its own.
+  // The abort comes `ticks` microtasks after another answer, which arrives just before the answer to the re-entry.
   for (let ticks = 0; ticks < 24; ticks++) {
     const lock = ownersLock(client, 'it')
     const lease = granted(await lock.tryLock())
@@ -109,7 +112,7 @@ test('a late re-entry does not raise the hold count of the next hold', async () 
 })
 
 describe('a re-entry that is retried after the outer acquisition was released', () => {
-  /** Loses all requests for the lock until the result is called. */
+  /** Loses all requests to acquire the lock until the returned function is called. */
   function loseAcquisitions(): () => void {
     const traps = Array.from({ length: 100 }, () =>
       rig.proxy.onNextRequest(SHA.acquire, 'cutBefore'),

@@ -4,13 +4,13 @@ import { eventually } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-/*
- * No client knows of a waiter that does not listen. A client that hands the lock off among its own
- * callers therefore releases it from time to time, for longer than a release and an acquisition take.
+/**
+ * Other clients do not know of a waiter that does not listen. So a client that hands the lock over to its own callers
+ * releases the lock from time to time. It then waits for longer than a release and an acquisition take.
  */
 const rig = faultRig()
 
-/** Callers of one client who want the lock all the time, until the test is over. */
+/** Starts callers of one client that acquire the lock again and again until the end of the test. */
 function keepBusy(client: Holdfast, name: string): () => Promise<void> {
   let over = false
   let served = 0

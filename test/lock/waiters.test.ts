@@ -7,10 +7,13 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
-/** A waiter that gets a message has the lock before this time. Without a message it checks the lock after 5 to 6 s. */
+/**
+ * A waiter that receives a message acquires the lock before this time. Without a message, it checks the lock after 5 to
+ * 6 s.
+ */
 const BY_MESSAGE_MS = 3_000
 
-/** Someone else has the lock; the client behind the proxy waits for it and is subscribed. */
+/** Another client holds the lock. The client behind the proxy waits for the lock and is subscribed. */
 async function contend(name: string, { leaseMs = 0, commandTimeoutMs = 200 } = {}) {
   const holder = rig.witness()
   const held = granted(await holder.getLock(name).tryLock(leaseMs > 0 ? { leaseMs } : {}))
@@ -18,7 +21,7 @@ async function contend(name: string, { leaseMs = 0, commandTimeoutMs = 200 } = {
   const asked = rig.proxy.count(SHA.acquire)
   const pending = client.getLock(name).lock()
   await rig.listening(name)
-  // Once to find it taken, and once more when the subscription is confirmed; then it sleeps.
+  // The waiter checks the lock at first, and again after the confirmation of the subscription. Then it sleeps.
   await eventually(() => rig.proxy.count(SHA.acquire) >= asked + 2)
   return { held, client, pending }
 }
@@ -44,7 +47,7 @@ describe('a waiter whose subscription is cut', () => {
   test('finds a release that happened without its subscription', async () => {
     const { held, pending } = await contend('gap')
     rig.proxy.cut('subscriber')
-    await held.release() // while there is no listener, or hardly any
+    await held.release() // while no client listens, or almost none
     await checkGranted(pending, 2_000)
   })
 
@@ -107,7 +110,7 @@ describe('a waiter whose connection for commands', () => {
     const diary = new Diary(client)
     const heal = strike()
     await held.release()
-    await pause(300) // its requests find nothing in the meantime
+    await pause(300) // the requests of the waiter have no result meanwhile
     heal()
     await checkGranted(pending, 3_000)
     expect(diary.acquired).toHaveLength(1)
@@ -119,13 +122,13 @@ test.each([
   ['inside the client', 10_000],
 ])('a waiter whose request was lost keeps a lock that is handed off %s', async (how, leaseMs) => {
   const { held, client, pending } = await contend('doubt')
-  // Its next look is lost; those that follow are answered, and the lost one stays in doubt.
+  // The next check of the waiter is lost. The server answers the later checks, but the lost check may still arrive.
   const looks = rig.proxy.count(SHA.acquire)
   rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
   rig.proxy.cut('subscriber')
   await eventually(() => rig.proxy.count(SHA.acquire) >= looks + 2)
   await rig.listening('doubt')
-  // How many there are depends on what is up first.
+  // The number of checks depends on which connection is ready first.
   for (let seen = 0; seen !== rig.proxy.count(SHA.acquire); await pause(300)) {
     seen = rig.proxy.count(SHA.acquire)
   }
@@ -186,7 +189,7 @@ test('a waiter gets the lock of a killed holder by the end of its lease', async 
   const client = rig.client()
   const waiting = outcome(client.getLock('killed').tryLock(10_000))
   await rig.listening('killed')
-  // Alive it keeps the lock beyond its first lease.
+  // While the process lives, it renews its lease.
   await child.next((message) => message === 'renewed')
   child.kill('SIGKILL')
   const { value } = await within(2_000 + 1_000, waiting)

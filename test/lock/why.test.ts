@@ -9,12 +9,12 @@ import { Cluster } from '../support/quorum-rig.ts'
 import { warm } from '../support/warm.ts'
 
 const rig = faultRig()
-/** No request is repeated because an answer is late. */
+/** With these times, no request is repeated because an answer is late. */
 const PATIENT = { commandTimeoutMs: 5_000, outageMs: 20_000 }
 const reads = () => rig.proxy.count(({ command }) => command === 'HGET')
 const others = () => rig.proxy.requests.length
 
-/** A lock that a client of another process holds, as Redis has it. */
+/** Writes a lock of a client in another process into Redis. Returns the owner. */
 async function heldElsewhere(
   name: string,
   about: object | string | null = {
@@ -67,7 +67,7 @@ test('after `tryLock()` returned null, `why()` names the holder with one request
   )
   expect(others() - before).toBe(1)
   expect(reads()).toBe(1)
-  // Now it is known who that is.
+  // Now the client knows the process of the holder.
   await client.getLock('it').tryLock()
   expect(await lock.why()).toMatchObject({ process: { label: 'billing' } })
   expect(reads()).toBe(1)
@@ -145,7 +145,7 @@ test('the error of a wait has the age of the hold at the end of the wait', async
   )
   // Redis counts the lease in whole milliseconds, and the wall clock may be adjusted meanwhile.
   expect(error.why.ttlMs).toBeLessThanOrEqual(27_600)
-  // At the end of the wait, by the clock of this process.
+  // The time of the wait's end, by the clock of this process.
   expect(error.why.at).toBeGreaterThanOrEqual(from + 2_400)
   expect(error.why.at).toBeLessThan(Date.now() + 50)
 })
@@ -155,7 +155,7 @@ test('`why()` says how long ago it last saw the holder', async () => {
   await heldElsewhere('it')
   const lock = client.getLock('it')
   expect(await lock.tryLock()).toBeNull()
-  await pause(1_100) // After a second it is past.
+  await pause(1_100) // After a second, the text uses the past tense.
   expect((await lock.why()).text).toMatch(
     /^Lock "it" was held by billing .* for \d+ m?s when it was last seen, [123] s ago\.$/,
   )

@@ -39,7 +39,7 @@ function generate(...options: string[]) {
   return { status, stdout, stderr }
 }
 
-/** A script with the given declarations (they begin in line 4) and code. */
+/** Returns a script with these declarations, which begin in line 4, and this code. */
 function script(declarations: string[], code: string[]) {
   const header = [
     '--[[',
@@ -58,7 +58,7 @@ const good = script(
   ['return { KEYS[1], ARGV[1] }'],
 )
 
-/** What the generator says about a script that it refuses. */
+/** Returns the error of the generator for a script that it refuses. */
 function refusal(lines: string[]) {
   write('bad.lua', lines)
   const { status, stderr } = generate()
@@ -119,7 +119,7 @@ describe('a part that scripts share', () => {
     write('parts/shared.lua', lines)
   }
 
-  /** What the generator makes of `take.lua`. */
+  /** Returns what the generator makes of `take.lua`. */
   function generated() {
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
     const source = readFileSync(output, 'utf8')
@@ -233,7 +233,7 @@ describe('an invalid script', () => {
 })
 
 describe('the declarations of a header', () => {
-  /** A script with one argument and these answers; the answers begin in line 7. */
+  /** Returns a script with one argument and these answers, which begin in line 7. */
   const answering = (argument: string, answers: string[], code = 'return ARGV[1]') => [
     '--[[',
     '  Does something.',

@@ -5,7 +5,7 @@ import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
 import type { Terms } from '../../src/servers/redis/scripts/terms.ts'
 
-/** Never called: `npm run typecheck` fails where one of these compiles. */
+/** This function is never called. `npm run typecheck` fails if one of these lines compiles. */
 export function misuse(runner: ScriptRunner, keys: LockKeys, terms: Terms): void {
   const first = { owner: 'c:1', leaseMs: 1 }
   // @ts-expect-error an argument that is misspelt

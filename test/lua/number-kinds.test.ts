@@ -23,7 +23,7 @@ const OTHERS = {
   taking: 'holdfast_request:{it}:t',
 }
 
-/** Each script of one kind, with arguments by which it does something. */
+/** The scripts of one kind, each with arguments with which it changes something. */
 type Calls = Record<string, (more?: Arguments) => Promise<unknown>>
 
 const call = (script: Script, given: Arguments) => (more: Arguments) => {
@@ -105,7 +105,7 @@ const pairs = kinds.flatMap((own) =>
   kinds.filter((other) => other !== own).map((other) => [own, other] as const),
 )
 
-/** Each request has a name of its own. */
+/** Makes the next request a new request. */
 const fresh = () => admin.del('holdfast_request:{it}:r')
 
 test.each(pairs)('a number set by %s is refused by each script of %s', async (own, other) => {
@@ -145,7 +145,7 @@ test.each([
 ] as const)(
   'a request that sets the number notes the kind, with an expiry: %s by %s',
   async (kind, name) => {
-    // A note of another kind that has lost its number does not count.
+    // The note of another kind does not count if its number is gone.
     await admin.set(KIND, kind === 'latch' ? 'permits' : 'latch')
     await (KINDS[kind] as Calls)[name]?.()
     expect(await admin.get(KIND)).toBe(kind)
@@ -202,7 +202,7 @@ test('the note is deleted when the latch opens, and any kind may then use the na
 test('another kind may use the name of a number that is gone, although the note is still there', async () => {
   await latch.set?.()
   await fresh()
-  // As Redisson, or an older version, counts the last step.
+  // Redisson or an older version deletes the number like this with the last step.
   await admin.del(NUMBER)
   expect(await permits.inspect?.()).toEqual(expect.arrayContaining([0]))
   await permits.set?.()

@@ -49,9 +49,9 @@ const KEYS: Record<string, string> = {
 }
 
 /**
- * Runs a script with its arguments by name, as its header declares them; the last may be left out.
+ * Runs a script. The header of the script declares the names of its arguments. The last arguments may be missing.
  *
- * @param others keys that are not the same in all tests
+ * @param others keys that differ between tests
  */
 export function run(
   script: Script,
@@ -68,7 +68,7 @@ export function run(
   return admin.eval(script.source, keys.length, ...keys, ...values)
 }
 
-/** Everything there is, as Redis would dump it. */
+/** Returns all keys with their values, as DUMP returns them. */
 export async function state() {
   const keys = (await admin.keys('*')).sort()
   return Promise.all(
@@ -83,11 +83,11 @@ export const nowUs = async () => {
   return Number(seconds) * 1_000_000 + Number(micros)
 }
 
-/** Server time as requests are told it: `ms` from now, and at most so many tenths of a second ahead. */
+/** Returns a time limit in the format of requests: `ms` from now, plus a maximum error in tenths of a second. */
 export const notAfter = async (ms: number, tenths: number) =>
   Math.floor((await nowUs()) / 1_000 + ms) * 1_000 + tenths
 
-/** What was published on the channel while the work ran. */
+/** Returns the messages on the channel during the work. */
 export async function messagesOf(
   work: () => Promise<unknown>,
   channel = CHANNEL,
@@ -107,7 +107,7 @@ export async function messagesOf(
   return messages.slice(0, -1)
 }
 
-/** The keys that would stay for ever. */
+/** Returns the keys without a TTL. */
 export async function withoutTtl(): Promise<string[]> {
   const found: string[] = []
   for (const key of await admin.keys('*')) if ((await admin.pttl(key)) === -1) found.push(key)

@@ -16,7 +16,7 @@ afterEach(async () => {
   jest.useRealTimers()
 })
 
-/** Lets time pass, and what is under way come to its end. */
+/** Advances the time, and lets pending operations end. */
 const pass = async (ms: number) => {
   await jest.advanceTimersByTimeAsync(ms)
   for (let turns = 0; turns < 20; turns++) await nextTurn()
@@ -39,7 +39,7 @@ test.each(['getLock', 'getFairLock'] as const)(
     const waiting = two[form]('it').lock()
     await pass(15_000)
     expect([lease.valid, lease.signal.aborted]).toEqual([true, false])
-    // Fake time runs on while an answer is on its way.
+    // Fake time continues while an answer is on its way.
     await pass(6_000)
     expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
     expect((await waiting).token).toBeGreaterThan(lease.token)

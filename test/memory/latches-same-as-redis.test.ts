@@ -14,15 +14,15 @@ const redis = sharedServer()
 const CALL_MS = 5_000
 const KEPT_MS = 20_000
 
-/** Beyond any doubt about the time of a server on this machine, in milliseconds. */
+/** Longer than the client's possible error about the server's clock on this machine, in milliseconds. */
 const BEYOND_DOUBT_MS = 50
 
 type Act = (latch: RemoteLatch, request: OnceRequest) => Promise<unknown>
 
-/** A latch at one place, told what to do in words that mean the same in every place. */
+/** A latch on Redis or in memory. Steps and answers use names that are the same in both places. */
 class Stage {
   readonly latch: RemoteLatch
-  /** The rounds that there have been, in order. */
+  /** The rounds so far, in order. */
   readonly #rounds: number[] = []
   readonly #requests: [OnceRequest, Act][] = []
   #made = 0
@@ -31,7 +31,7 @@ class Stage {
     this.latch = latch
   }
 
-  /** Makes a request, which can be sent by then, and again. */
+  /** Makes a request, which can then be sent several times. */
   make(act: Act): OnceRequest {
     this.#made += 1
     const request = new OnceRequest(`c:${this.#made}`, KEPT_MS, systemClock)
@@ -43,13 +43,13 @@ class Stage {
     return act(this.latch, this.make(act))
   }
 
-  /** Sends one that was made before, and may have run. */
+  /** Sends an earlier request again. The request may have run. */
   async askAgain(ago: number): Promise<unknown> {
     const [request, act] = this.#requests.at(-1 - ago) ?? []
     if (request === undefined || act === undefined) return undefined
     request.mayHaveRun = true
     const answer = await act(this.latch, request)
-    // Redis keeps nothing of a count-down of an open latch: later it is one whose round is over.
+    // Redis does not store a count-down of an open latch. So its repeat finds a round that has ended.
     return answer ?? OPEN
   }
 
@@ -63,11 +63,12 @@ class Stage {
     return { count, waiters, round: round && this.#rounds.indexOf(round) }
   }
 
-  /** An answer in words that mean the same in every place. */
+  /** Returns an answer with names that are the same in both places. */
   show(answer: unknown): unknown {
     if (typeof answer !== 'object' || answer === null) return answer
     const { count, round } = answer as { count: number; round: number | null }
-    // With the last count-down the one place knows which round it was, and the other knows that it is open.
+    // After the last count-down, one place still knows the round, and the other place knows only that the latch is
+    // open.
     return { count, round: count > 0 && round !== null ? this.#rounds.indexOf(round) : null }
   }
 }

@@ -10,14 +10,14 @@ beforeEach(() => {
 })
 afterEach(() => Promise.all(clients.map((client) => client.close())))
 
-/** A latch of a client of its own. */
+/** Returns a latch of a new client. */
 function newLatch(): CountDownLatch {
   const client = server.newClient()
   clients.push(client)
   return client.getCountDownLatch('it')
 }
 
-/** The value that a promise has come to by now: undefined while it is pending. */
+/** Returns the value of a promise now, or undefined while the promise is pending. */
 function seen<T>(promise: Promise<T>): { value?: T } {
   const result: { value?: T } = {}
   void promise.then((value) => {
@@ -31,7 +31,9 @@ async function settled<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-/** One latch is used in an outage. Another one ends the round and begins the next before that is tried again. */
+/**
+ * A client uses a latch during an outage. Before its next try, another client ends the round and starts the next round.
+ */
 async function overtaken<T>(use: (latch: CountDownLatch) => Promise<T>) {
   const [mine, theirs] = [newLatch(), newLatch()]
   await settled(theirs.trySetCount(1))
@@ -39,7 +41,7 @@ async function overtaken<T>(use: (latch: CountDownLatch) => Promise<T>) {
   const using = use(mine)
   await server.advance(5)
   server.endOutage()
-  // Before the next try of the first one, which pauses.
+  // The other client acts before the next try of the first client.
   await settled(theirs.countDown())
   await settled(theirs.trySetCount(3))
   return { mine, theirs, using }

@@ -30,10 +30,10 @@ const newClient = (options?: MemoryClientOptions) => {
   return client
 }
 
-/** A lock of a client of its own. */
+/** Returns a lock of a new client. */
 const newLock = (options?: MemoryClientOptions) => newClient(options).getReadWriteLock('it')
 
-/** Waits until so many clients listen. */
+/** Waits until this number of clients listens. */
 const listening = (count = 1) => eventually(() => server.messages.count('read-write it') === count)
 
 const isSettled = (promise: Promise<unknown>) => {
@@ -208,7 +208,7 @@ test('a dead reader blocks a writer only until its lease ends, even when other r
   expect(kept.valid).toBe(true)
   await kept.release()
   const lease = await writing
-  // Its lease is an own one, whatever was left of the others.
+  // The writer has its own lease, regardless of the leases of the readers.
   const { holders } = await newLock().inspect()
   expect(holders).toHaveLength(1)
   expect(holders[0]?.ttlMs).toBeGreaterThan(6_000)

@@ -9,7 +9,7 @@ import { CountingServer } from '../support/memory-server.ts'
 import { ALIVE_MS } from '../support/promised-times.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
-/** A server whose clock stands still until it is told. */
+/** A server whose clock moves only if the test moves it. */
 class SetServer extends CountingServer {
   readonly #clock: { now: number }
 
@@ -42,7 +42,7 @@ const newClient = (options?: MemoryClientOptions, at = server) => {
   return client
 }
 
-/** One without a client. */
+/** A connection without a client. */
 const newConnection = () => {
   const connection = new MemoryConnection(server, 60_000)
   clients.push({ close: async () => connection.disconnect() })
@@ -66,7 +66,7 @@ describe('a clock that the server is given', () => {
     const lock = newClient().getLock('it')
     const tokens: number[] = []
     for (let round = 0; round < 5; round++) {
-      // Those who wait have some in reserve.
+      // Two of these calls wait, and so use reserved tokens.
       await Promise.all([1, 2, 3].map(() => lock.using(({ token }) => void tokens.push(token))))
       server.clear()
     }
@@ -120,7 +120,7 @@ test('a multi-lock acquires all locks of one server in one request', async () =>
   const locks = [here.getLock('a'), there.getLock('b'), here.getLock('c')]
   const before = [server.requests, other.requests]
   const lease = await here.getMultiLock(...locks).lock()
-  // One to tell which server it is, and one for the locks.
+  // The first request identifies the server. The second request acquires the locks.
   expect([server.requests, other.requests].map((now, i) => now - (before[i] ?? 0))).toEqual([2, 2])
   expect(await newClient().getLock('c').tryLock()).toBeNull()
   expect(await newClient({}, other).getLock('b').tryLock()).toBeNull()
@@ -201,7 +201,7 @@ test('a waiter that a message wakes does not act in the frame of the sender', as
   })
   const lease = await lock.lock()
   await releasing
-  // In a frame it would be the frame's, and re-entered there.
+  // Inside a frame, the lock would belong to the frame, and `tryLock()` would re-enter it.
   expect(await lock.tryLock()).toBeNull()
   await lease.release()
 })

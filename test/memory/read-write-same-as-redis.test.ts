@@ -27,14 +27,14 @@ const CLIENTS = ['a', 'b', 'c']
 /** A slow machine compares fewer requests than planned, but not fewer than this. */
 const LEAST_STEPS = 10
 
-/** A machine that is too slow in one moment tries again. */
+/** If the machine is too slow, the comparison is repeated up to this often. */
 const MOST_TRIES = 30
 
-/** A place with three clients, told what to do in words that mean the same in every place. */
+/** Three clients on Redis or in memory. Steps and answers use names that are the same in both places. */
 class Stage {
   readonly servers: readonly LockServer[]
   readonly readWrite: readonly ReadWriteServer[]
-  /** What was told to each who listens. */
+  /** The messages to all listeners. */
   readonly messages: string[] = []
   readonly #numbers: string[] = []
   readonly #listening = new Map<number, Subscription>()
@@ -50,7 +50,7 @@ class Stage {
     return (this.readWrite[client] as ReadWriteServer).lock('it')
   }
 
-  /** Tokens and times differ from place to place: by the order in which they came up. */
+  /** Tokens and times differ between the places, so each is replaced by the order of its first appearance. */
   number(value: string): string {
     if (value.length < 10) return value
     if (!this.#numbers.includes(value)) this.#numbers.push(value)
@@ -77,7 +77,7 @@ class Stage {
       if (key === 'token' || key === 'waitId') shown[key] = value && this.number(String(value))
       else if (key === 'ttlMs') shown[key] = aboutMs(value)
       else if (key === 'holder') shown[key] = value === '' ? '' : 'one of them'
-      // Of one of them: one of few may be dead, and tell none.
+      // The answer is about one of several holders. This holder may be dead, and then has no age.
       else if (key === 'ageMs' && 'holder' in answer) shown[key] = 'an age or none'
       else if (key === 'ageMs') shown[key] = value === null ? null : 'an age'
       else if (key === 'waitedMs') shown[key] = value === null ? 'before all' : value >= 0
@@ -116,7 +116,7 @@ function byOwner(a: { owner: string }, b: { owner: string }): number {
   return a.owner < b.owner ? -1 : 1
 }
 
-/** The lease that it is a part of: little time has passed. */
+/** Returns the lease of which this remaining time is a part, because little time has passed. */
 function aboutMs(ttlMs: Remaining | null): string | number | null {
   if (typeof ttlMs !== 'number' || ttlMs === Infinity) return ttlMs
   const most = [0, CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
@@ -125,11 +125,11 @@ function aboutMs(ttlMs: Remaining | null): string | number | null {
 
 type Step = (stage: Stage) => Promise<unknown>
 
-/** One request, or what belongs to it; the same for every place. */
+/** Returns one random request, or a related action. It is the same in both places. */
 function newStep(random: Random): [what: string, step: Step] {
   const client = random.below(CLIENTS.length)
   const name = `${CLIENTS[client]}:${1 + random.below(2)}`
-  // No attempt has the name of another.
+  // No other attempt has this name.
   const other = `${name}:other`
   const writer = sideId(name, 'write')
   const upgradable = sideId(name, 'upgradable')
@@ -219,7 +219,7 @@ function newStep(random: Random): [what: string, step: Step] {
   return [`${what} ${more}`, steps[what] as Step]
 }
 
-/** All that was told by now: a message that comes later would be behind one that is sent now. */
+/** Waits for all messages until now: a message that is published now arrives after them. */
 async function settled(stages: readonly [Stage, Stage], publish: () => Promise<number>) {
   const [there] = stages
   const before = there.messages.length
@@ -231,7 +231,7 @@ async function settled(stages: readonly [Stage, Stage], publish: () => Promise<n
 }
 
 /**
- * Ends early if the machine is too slow, because something may then have run out in one place and not yet in the other.
+ * Compares random requests. Ends early on a slow machine, because a time limit may then have ended in only one place.
  *
  * @returns the number of requests whose answers were compared
  */
@@ -247,11 +247,11 @@ async function compared(seed: number): Promise<number> {
   const [there, here] = stages
   const steps: string[] = []
   try {
-    // The time for a comparison begins when all clients are connected.
+    // The time for the comparison starts when all clients are connected.
     for (const { servers } of stages) {
       await Promise.all(servers.map((server) => server.identify(CALL_MS)))
     }
-    // What runs out in so long may run out here and not yet there.
+    // After this time, a time limit may have ended in only one of the places.
     const endsAt = performance.now() + Math.min(CLAIM_MS, WAITING_MS)
     for (let n = 0; n < 80 && performance.now() < endsAt - 300; n++) {
       const [what, step] = newStep(random)
@@ -263,7 +263,7 @@ async function compared(seed: number): Promise<number> {
       const [facts, found] = [await there.does(inspect), await here.does(inspect)]
       if (performance.now() > endsAt) return steps.length
       expect({ steps, facts: found }).toEqual({ steps, facts })
-      // It is told on another connection than the next request.
+      // Subscriptions go over another connection than the next request.
       const channel = 'redisson_rwlock:{it}'
       await eventually(async () => {
         const [, count] = (await redis.admin.pubsub('NUMSUB', channel)) as [string, number]

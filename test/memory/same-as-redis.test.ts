@@ -27,11 +27,11 @@ const SHORTEST_CLAIM_MS = 700
 const CLIENTS = ['a', 'b', 'c']
 const LOCKS = ['one', 'two']
 
-/** Numbers that differ from place to place, by the order in which they came up. */
+/** Numbers such as tokens, which differ between the places. Each is replaced by the order of its first appearance. */
 class Numbered {
   readonly #all: number[] = []
 
-  /** 0 stays 0, and so does what is no number. */
+  /** 0 stays 0, and so does NaN. */
   indexOf(value: number): number {
     if (value === 0) return 0
     if (!this.#all.includes(value)) this.#all.push(value)
@@ -43,7 +43,7 @@ class Numbered {
   }
 }
 
-/** A place with three clients, told what to do in words that mean the same in every place. */
+/** Three clients on Redis or in memory. Steps and answers use names that are the same in both places. */
 class Stage {
   readonly servers: readonly LockServer[]
   readonly fair: readonly FairServer[]
@@ -55,14 +55,14 @@ class Stage {
 
   readonly #heard: (client: string) => Promise<number>
 
-  /** @param heard how many connections listen for the grants of a client */
+  /** @param heard returns how many connections listen for the grants of a client */
   constructor(newServer: () => LockServer, heard: (client: string) => Promise<number>) {
     this.#heard = heard
     this.servers = CLIENTS.map(newServer)
     this.fair = this.servers.map((server, n) => requestsOfKind(server, FAIR, CLIENTS[n] as string))
   }
 
-  /** What was answered, in words that mean the same in every place. */
+  /** Returns an answer with names that are the same in both places. */
   show(answer: unknown): unknown {
     if (Array.isArray(answer)) return answer.map((one) => this.show(one))
     if (typeof answer !== 'object' || answer === null) return answer
@@ -87,7 +87,7 @@ class Stage {
     if (before !== undefined) {
       before.stop()
       this.#releases.delete(name)
-      // It is told on another connection than the next request.
+      // The unsubscription goes over another connection than the next request.
       return eventuallyListened(this, rawName, this.#listeningTo(rawName))
     }
     const server = this.servers[client] as LockServer
@@ -104,7 +104,7 @@ class Stage {
     return this.#inboxes.has(client)
   }
 
-  /** Begins to listen for grants, or ends it. */
+  /** Starts to listen for grants, or stops. */
   async hear(client: number): Promise<void> {
     const before = this.#inboxes.get(client)
     if (before !== undefined) {
@@ -137,7 +137,7 @@ async function eventuallyListened(stage: Stage, rawName: string, count: number):
   })
 }
 
-/** The lease that it is a part of: little time has passed. */
+/** Returns the lease of which this remaining time is a part, because little time has passed. */
 function aboutMs(ttlMs: Remaining | null): string | number | null {
   if (typeof ttlMs !== 'number' || ttlMs === Infinity) return ttlMs
   const leaseMs = [CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
@@ -153,7 +153,7 @@ const MAY_FREE: readonly (readonly [Passing['mayFree'], boolean])[] = [
 
 type Step = (stage: Stage) => Promise<unknown>
 
-/** One request, or what belongs to it; the same for every place. */
+/** Returns one random request, or a related action. It is the same in both places. */
 function newStep(random: Random): [what: string, step: Step] {
   const client = random.below(CLIENTS.length)
   const rawName = random.of(LOCKS)
@@ -170,7 +170,7 @@ function newStep(random: Random): [what: string, step: Step] {
   const lock = (stage: Stage) => (stage.servers[client] as LockServer).lock(rawName)
   const verbs = (stage: Stage) => verbsOf(lock(stage))
   const fairLock = (stage: Stage) => fairVerbsOf((stage.fair[client] as FairServer).lock(rawName))
-  /** The last token of the lock, or an earlier one. */
+  /** Returns the last token of the lock, or an earlier token. */
   const tokenOf = async (stage: Stage) => {
     const { token } = await lock(stage).peek(CALL_MS)
     if (token === null) return 1
@@ -255,7 +255,7 @@ function newStep(random: Random): [what: string, step: Step] {
     },
     beat: (stage) => {
       const place = { ownerId: owner, ticket: String(ticketOf(stage)), claimMs }
-      // One lock: of several that Redis gives away in one step the tokens can be alike.
+      // Only one lock: if Redis grants several locks in one step, their tokens can be equal.
       const places = [{ rawName, places: () => (isBlank ? [] : [place]) }]
       const fair = stage.fair[client] as FairServer
       return fair.beat(places, () => stage.listens(client), CALL_MS)
@@ -265,7 +265,7 @@ function newStep(random: Random): [what: string, step: Step] {
   return [`${what} ${rawName} ${owner}`, steps[what] as Step]
 }
 
-/** What everybody can see of the locks. */
+/** Returns what all clients can see of the locks. */
 async function factsOf(stage: Stage): Promise<unknown> {
   const [server] = stage.servers as [LockServer]
   const locks = LOCKS.map((name) => server.lock(name))
@@ -273,7 +273,7 @@ async function factsOf(stage: Stage): Promise<unknown> {
   return stage.show(await Promise.all(looks))
 }
 
-/** Lets no claim window run out, sooner here than there. */
+/** Confirms all grants, so that no claim window ends in only one of the places. */
 async function confirm({ servers: [server] }: Stage): Promise<void> {
   for (const key of LOCKS) {
     const { holder, ttlMs } = (await server?.lock(key).peek(CALL_MS)) ?? {}
@@ -282,7 +282,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   }
 }
 
-/** The same place in Redis and in memory. */
+/** Returns the same stage on Redis and in memory. */
 function newStages(): readonly [Stage, Stage] {
   const memory = new CountingServer()
   const { host, port } = redis
@@ -340,13 +340,13 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
     const steps: string[] = []
     try {
       const startedAt = performance.now()
-      // For no longer than places count without a heartbeat.
+      // The sequence ends before places without a heartbeat expire.
       for (let n = 0; n < 60 && performance.now() - startedAt < ALIVE_MS / 2; n++) {
         const [what, step] = newStep(random)
         const from = performance.now()
         const [expected, answer] = [there.show(await step(there)), here.show(await step(here))]
         const [facts, found] = [await factsOf(there), await factsOf(here)]
-        // On a machine that is too slow, a claim window may have ended in one place and not yet in the other.
+        // On a slow machine, a claim window may have ended in only one of the places.
         if (performance.now() - from > SHORTEST_CLAIM_MS - 100) return
         steps.push(`${what} ${JSON.stringify(expected)}`)
         expect({ steps, answer }).toEqual({ steps, answer: expected })

@@ -19,7 +19,7 @@ import { CountingServer } from '../support/memory-server.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { verbsOf } from '../support/verbs.ts'
 
-/** The steps that random sequences reach seldom, on a server of Redis and in memory. */
+/** Steps that random sequences rarely reach, on a Redis server and in memory. */
 const redis = sharedServer()
 const CALL_MS = 5_000
 const LEASE_MS = 60_000
@@ -50,14 +50,14 @@ const places: [string, () => () => LockServer][] = [
 ]
 
 describe.each(places)('requests to %s', (_, newPlace) => {
-  /** Its three clients. */
+  /** Makes three clients. */
   beforeEach(async () => {
     const newServer = newPlace()
     servers = ['a', 'b', 'c'].map(newServer)
     await Promise.all(servers.map((server) => server.identify(CALL_MS)))
   })
 
-  /** Of whom an owner is, by the first letter of its name. */
+  /** Returns the client of an owner, by the first letter of its name. */
   const clientOf = (owner: string) => servers['abc'.indexOf(owner[0] as string)] as LockServer
   const idOf = (owner: string) => owner[0] as string
   const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
@@ -66,7 +66,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     const verbs = verbsOf(clientOf('a').lock('it'))
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
     const { token } = (await verbs.acquire({ owner: 'a:1', ...terms })) as { token: number }
-    // The client believes that it listens, but its subscription is gone.
+    // The client believes that it listens, but the server has no subscription.
     const passing = { mayFree: 'always', listens: true, ...terms } as const
     const to = { owner: 'a:2', leaseMs: LEASE_MS }
     expect(await verbs.handOver({ ...passing, from: { owner: 'a:1', token }, to })).toMatchObject({
@@ -213,7 +213,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       return semaphoreOf('a').change({ id: `a:${requests}`, what, permits, ttlMs: 0 }, CALL_MS)
     }
     const available = async () => (await semaphoreOf('a').inspect(10, CALL_MS)).available
-    /** How often the client is told that it is next. */
+    /** Counts how often the client receives a message that it is next. */
     const listen = async (client: string) => {
       const told = { times: 0 }
       const subscription = semaphoreOf(client).listen(({ kind }) => {
@@ -372,7 +372,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       told += 1
     })
     await eventually(() => subscription.confirmed)
-    // It may be told once that it listens.
+    // After the subscription, the listener may be called once.
     await pause(20)
     const tells = async (step: Promise<unknown>) => {
       const before = told

@@ -23,29 +23,29 @@ import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 import { shownFailure } from './fixtures/shown-failure.ts'
 
 const CALL_MS = 5_000
-/** As long as the ids of real clients, so that Redis recognises their locks. */
+/** As long as ids of real clients, so that Redis recognizes their locks. */
 const CLIENTS = ['a', 'b', 'c'].map((letter) => letter.repeat(21))
 
 /** A slow machine compares fewer requests than planned, but not fewer than this. */
 const LEAST_STEPS = 10
 
-/** So much time passes at once. No time that anything lasts ends a little after some such steps. */
+/** The time that passes in one step. No time limit ends shortly after a number of such steps. */
 const STEP_MS = 1_750
 const [LEASE_MS, LONGER_MS, TTL_MS, KEPT_MS, COUNTER_MS] = [
   5_000, 61_000, 10_000, 10_000, 3_600_000,
 ]
-/** Of that so much may pass by itself: less than from such a step to what ends after it. */
+/** The real time that a sequence may take: shorter than the time from such a step to the next time limit. */
 const [SOON_MS, ENOUGH_MS] = [300, 500]
 
-/** For so long one sequence goes on: requests that were answered are forgotten by themselves after twice that. */
+/** The longest time of one sequence. Redis forgets answered requests after twice this time. */
 const MOST_MS = 700
 
-/** Times that are told by clocks which are read one after the other. */
+/** The largest expected difference between times from clocks that are read one after the other. */
 const DIFFERENCE_MS = 200
 
 const redis = sharedServer()
 
-/** Makes all that there is older by ARGV[1] ms: as if so much time had passed. */
+/** Makes everything in Redis older by ARGV[1] ms, as if this time had passed. */
 const OLDER = `
   local ms = tonumber(ARGV[1])
   local function less(text, by) return string.format('%.0f', text - by) end
@@ -83,17 +83,17 @@ const OLDER = `
   end
 `
 
-/** A place with three clients, told what to do in words that mean the same in every place. */
+/** Three clients on Redis or in memory. Steps and answers use names that are the same in both places. */
 class Stage {
   readonly servers: readonly LockServer[]
   readonly permits: readonly PermitServer[]
   readonly plain: readonly SemaphoreServer[]
   readonly readWrite: readonly ReadWriteServer[]
-  /** How often each was told that it is next, and how often all were told. */
+  /** How often each client was told that it is next, and how often all clients were told. */
   readonly told = CLIENTS.map(() => ({ next: 0, all: 0 }))
   #tokens: string[] = []
   #since: string[] = []
-  /** True if a step took too long, so that it may have done something else than in the other place. */
+  /** True if a step took so long that its effect may differ between the places. */
   isLate = false
   readonly #listening = new Map<number, Subscription>()
 
@@ -117,12 +117,12 @@ class Stage {
     return (this.servers[client] as LockServer).lock('it')
   }
 
-  /** What was told so many answers ago. */
+  /** Returns the start of a wait from an earlier answer. */
   sinceAt(index: number): string {
     return this.#since.at(-1 - index) ?? ''
   }
 
-  /** What is older by now in this place, where the clock is not set on. */
+  /** Makes the known times older, in the place whose clock does not move. */
   makeOlder(ms: number): void {
     const older = (timeUs: string) => String(Number(timeUs) - ms * 1_000)
     this.#since = this.#since.map(older)
@@ -170,7 +170,7 @@ class Stage {
     return this.#listening.size
   }
 
-  /** How often all of those who listen were told. */
+  /** Returns how often the listening clients were told, in total. */
   get toldAll(): number {
     return this.told.reduce((sum, { all }) => sum + all, 0)
   }
@@ -180,7 +180,7 @@ class Stage {
   }
 }
 
-/** Tokens and times differ from place to place: by the order in which they came up. */
+/** Tokens and times differ between the places, so each is replaced by the order of its first appearance. */
 function numberIn(known: string[], value: string): string {
   if (!known.includes(value)) known.push(value)
   return `no. ${known.indexOf(value)}`
@@ -190,7 +190,7 @@ function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1
 }
 
-/** The same answer, with the times of the other one where they hardly differ. */
+/** Returns the same answer, but with the times of the other answer if the times hardly differ. */
 function withTimesOf(expected: unknown, answer: unknown, key = ''): unknown {
   if (Array.isArray(answer) && Array.isArray(expected)) {
     return answer.map((one, n) => withTimesOf(expected[n], one, key))
@@ -207,17 +207,17 @@ function withTimesOf(expected: unknown, answer: unknown, key = ''): unknown {
   return Object.fromEntries(all)
 }
 
-/** What can be seen of either kind. */
+/** The inspection of either kind of semaphore. */
 interface Looked {
   inspect(most: number, callMs: number): Promise<unknown>
 }
 
 type Step = (stage: Stage) => Promise<unknown>
 
-/** What sequences are about; the rest is rare. */
+/** The main subject of a sequence. Other steps are rare. */
 const LEANINGS = ['permits', 'plain', 'both'] as const
 
-/** One request, or what belongs to it; the same for every place. */
+/** Returns one random request, or a related action. It is the same in both places. */
 function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, Step] {
   const client = random.below(CLIENTS.length)
   const permits = 1 + random.below(3)
@@ -260,7 +260,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const acquire = (stage: Stage) => ask((reply) => poolOf(stage).acquire(attemptAt(stage), reply))
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
   const from = { ...ending, owner: `${CLIENTS[client]}:${1 + random.below(2)}:${permits}` }
-  /** Two answers to one request. */
+  /** One request with two answers. */
   const handOver = (stage: Stage) => {
     const to = { ...attemptAt(stage), waits: true }
     let released: Promise<unknown> = Promise.resolve()
@@ -315,14 +315,14 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     abandon: async (stage) => {
       const untilMs = flag ? performance.now() + 2 : 0
       poolOf(stage).abandon(owner, untilMs, leaseMs, () => isLast)
-      // Before this time the permits are given back once, and then once more.
+      // If `untilMs` has not passed, the permits are given back now, and once more later.
       if (flag && performance.now() >= untilMs) stage.isLate = true
       await stage.servers[client]?.quiet()
     },
     leave: async (stage) => {
       poolOf(stage).stopWaiting(() => true)
       await stage.servers[client]?.quiet()
-      // What is sent later is answered later.
+      // The server answers later requests later, so all earlier requests have run.
       await stage.servers[client]?.identify(CALL_MS)
     },
     look: (stage) => poolOf(stage).inspect(2, CALL_MS),
@@ -374,7 +374,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   return [`${chosen} ${JSON.stringify({ ...more, ...rest })}`, steps[chosen] as Step]
 }
 
-/** All that was told by now: a message that comes later would be behind one that is sent now. */
+/** Waits for all messages until now: a message that is published now arrives after them. */
 async function settled([there, here]: readonly [Stage, Stage]) {
   if (there.listeners > 0) {
     const all = there.toldAll + there.listeners
@@ -386,11 +386,11 @@ async function settled([there, here]: readonly [Stage, Stage]) {
   return [there, here].map(({ told }) => told.map(({ next }) => next))
 }
 
-/** All that can be seen, of a lock as far as it is one. */
+/** Everything that can be seen of both kinds of semaphores. */
 const look: Step = (stage) =>
   Promise.all([stage.pool(0).inspect(1_000, CALL_MS), stage.semaphore(0).inspect(1_000, CALL_MS)])
 
-/** As many as listen by now: it is told on another connection than the next request. */
+/** Waits until all clients listen, because subscriptions go over another connection than the next request. */
 async function heard({ listeners }: Stage): Promise<void> {
   await eventually(async () => {
     const channels = ['redisson_sc:{it}', 'holdfast_tickets:{it}']
@@ -400,7 +400,7 @@ async function heard({ listeners }: Stage): Promise<void> {
 }
 
 /**
- * Ends early if the machine is too slow, because something may then have run out in one place and not yet in the other.
+ * Compares random requests. Ends early on a slow machine, because a time limit may then have ended in only one place.
  *
  * @returns the number of requests whose answers were compared
  */
@@ -408,7 +408,7 @@ async function compared(seed: number): Promise<number> {
   const random = randomOf(seed)
   const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
   let aheadMs = 0
-  // As in Redis, the clock has µs. So two waits began at the same moment in neither place.
+  // The clock has µs, as in Redis. So two waits never start at the same time in only one of the places.
   const memory = new CountingServer(() => performance.timeOrigin + performance.now() + aheadMs)
   const options = { counterMs: COUNTER_MS, kinds: redisKinds }
   const { host, port } = redis
@@ -419,7 +419,7 @@ async function compared(seed: number): Promise<number> {
   const [there, here] = stages
   const steps: string[] = []
   let count = 0
-  /** @returns whether both have answered in time, and so alike */
+  /** @returns true if both places have answered in time */
   const compare = async (what: string, step: Step, isOver: () => boolean) => {
     const from = performance.now()
     const [expected, answer] = [await there.does(step), await here.does(step)]

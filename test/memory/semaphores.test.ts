@@ -31,13 +31,13 @@ const newClient = (options?: MemoryClientOptions) => {
   return client
 }
 
-/** Far below the second after which a waiter asks again by itself. */
+/** Much shorter than the second after which a waiter checks again without a message. */
 const AT_ONCE_MS = 700
 
-/** Gives back what was taken. */
+/** Gives the permits back. */
 type GiveBack = () => Promise<unknown>
 
-/** One semaphore in one client, in words that mean the same for both kinds. */
+/** One semaphore of one client, with the same methods for both kinds. */
 interface Verbs extends ReturnType<typeof verbsOf> {
   acquire(permits: number, signal?: AbortSignal): Promise<GiveBack>
   tryAcquire(permits: number, waitMs?: number): Promise<GiveBack | null>
@@ -87,7 +87,7 @@ function verbsOf(semaphore: Either) {
   }
 }
 
-/** Waits until so many clients have a place, and hear of their turn. */
+/** Waits until this number of clients has a place and listens for its turn. */
 const waiting = (count: number) =>
   eventually(() => {
     const { queue } = partOf(server, 'it', POOL)
@@ -234,7 +234,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     const [one, next] = [newOne(), newOne()]
     await one.set(1)
     const release = await one.acquire(1)
-    // Nobody asks for it again.
+    // A client without heartbeats has this place.
     const dead = { client: 'dead', sinceUs: 0, permits: 1 }
     edit(server, 'it', (record) => enterQueue(record.part(POOL).queue, dead, server.now))
     const acquiring = next.acquire(1)
@@ -366,7 +366,7 @@ describe('permits without leases', () => {
     aheadMs += 5_001
     expect(await semaphore.releaseIfExists()).toBe(false)
     expect(await semaphore.availablePermits()).toBe(0)
-    // Until then it is remembered what came of the request.
+    // After this time, the server has also forgotten the results of requests.
     aheadMs += 1_000_000
     expect(server.records.size).toBe(0)
     expect(await semaphore.trySetPermits(2)).toBe(true)

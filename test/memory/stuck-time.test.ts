@@ -8,7 +8,7 @@ import { catchWarnings } from '../support/warnings.ts'
 
 const warnings = catchWarnings()
 
-/** After two looks at what waits, in milliseconds of real time. */
+/** The time of two checks for waiting calls, in milliseconds of real time. */
 const LOOKED_MS = 1_200
 
 test('a warning says once that a call waits for virtual time, and how to advance it', async () => {
@@ -54,7 +54,7 @@ test('a wait that ended before the second check does not count for a later wait'
   stuck.checkSoon()
   await pause(750) // one check
   time.awaited = 0
-  await pause(900) // one check more
+  await pause(900) // one more check
   time.awaited = 1
   stuck.checkSoon()
   await pause(750)

@@ -6,7 +6,7 @@ import { within } from '../support/fault-rig.ts'
 let server: MemoryServer
 let one: Holdfast
 let two: Holdfast
-/** Of another server. */
+/** A client of another server. */
 let stranger: Holdfast
 
 const start = (virtualTime: boolean) => {
@@ -204,7 +204,7 @@ describe('an outage', () => {
     await server.advance(500)
     expect((await free).valid).toBe(true)
     expect(lease.valid).toBe(true)
-    // It has waited all the while.
+    // This call has waited the whole time.
     await third.close()
     expect(await waiting).toMatchObject({ error: { code: 'HOLDFAST_CLOSED' } })
     server.beginOutage()

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => Promise.all([one.close(), two.close()]))
 
-/** What happens, with the second at which it does. */
+/** Records events with their times in seconds. */
 function diary() {
   const entries: string[] = []
   let seconds = 0
@@ -42,7 +42,7 @@ test('a watched lease is renewed for an hour of virtual time in one step', async
     renewals += 1
   })
   const lease = await one.getLock('it').lock()
-  // The time limit of a test is far less than an hour of real time.
+  // The time limit of a test is much shorter than an hour of real time.
   await server.advance(3_600_000)
   expect(renewals).toBe(360)
   expect([lease.valid, lease.signal.aborted]).toEqual([true, false])
@@ -207,7 +207,7 @@ describe('misuse', () => {
 
 test('the engine reads real time only in the files that are listed here', () => {
   const src = resolve(__dirname, '../../src')
-  /** What never runs in memory; the clocks themselves; and a warning for people. */
+  /** Files that never run in memory, the clocks themselves, and a warning for people. */
   const byRealTime =
     /^(servers\/(redis|quorum)|observe)\/|^kit\/clock|^locks\/lock\/self-wait-warning/
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -220,7 +220,7 @@ test('the engine reads real time only in the files that are listed here', () => 
       return real === null ? [] : [`${file}: ${real}`]
     })
   expect(found).toEqual([
-    // After a blocked event loop, at the end.
+    // Used at the end, after the event loop was blocked.
     'local/backend.ts: timers/promises',
     'servers/memory/memory-server.ts: Date.now',
     'servers/memory/virtual-clock.ts: Date.now',

@@ -26,7 +26,7 @@ afterEach(async () => {
   page.stop()
 })
 
-/** All series that have a text in their labels. */
+/** Returns the sum of all series with this text in their labels. */
 async function total(metric: string, label = ''): Promise<number> {
   const series = Object.entries(await page.of(metric))
   return series.reduce((sum, [labels, value]) => sum + (labels.includes(label) ? value : 0), 0)

@@ -24,7 +24,7 @@ const start = (options?: MetricsOptions) => {
 beforeEach(() => start())
 afterEach(() => page.stop())
 
-/** With other options. */
+/** Starts again with other options. */
 const startAgain = (options: MetricsOptions) => {
   page.stop()
   start(options)

@@ -8,7 +8,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 export const RULES = join(root, 'ops/prometheus/holdfast.rules.yml')
 
-/** The parts of an alert that are read from its lines. */
+/** The parts of an alert that the tests read. */
 export interface Rule {
   readonly alert: string
   readonly expr: string
@@ -75,7 +75,7 @@ export function dashboard(): Dashboard {
   return JSON.parse(read('ops/grafana/holdfast.json'))
 }
 
-/** All panels that show something. */
+/** Returns all panels except rows. */
 export const panels = () => dashboard().panels.filter(({ type }) => type !== 'row')
 
 /** The names of all metrics that `holdfast/metrics` has. */
@@ -87,7 +87,7 @@ export function catalogue(): string[] {
   return all.map(({ name }) => name)
 }
 
-/** The metrics that a query asks for, without what histograms have behind their name. */
+/** Returns the metrics in a query, without the suffixes of histograms. */
 export function metricsIn(expr: string): string[] {
   const names = expr.match(/\bholdfast_\w+/g) ?? []
   return names.map((name) => name.replace(/_(bucket|count|sum)$/, ''))

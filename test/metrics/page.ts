@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { collectMetrics, type MetricsOptions } from '../../src/observe/metrics/metrics.ts'
 
-/** The page that Prometheus reads: each series as `name{label="value",…}` without the prefix, and its value. */
+/** The page that Prometheus reads. It has each series as `name{label="value",…}`, without the prefix, and its value. */
 export class Page {
   readonly register = new Registry()
   readonly #metrics: { stop(): void }
@@ -24,7 +24,7 @@ export class Page {
     return Object.fromEntries(series.filter(([, value]) => value !== 0))
   }
 
-  /** In seconds, of all series together. */
+  /** Returns the sum of all series of this metric, in seconds. */
   async sum(metric: string): Promise<number> {
     const line = new RegExp(`^holdfast_${metric}_sum\\S* (\\S+)$`, 'gm')
     const sums = [...(await this.text()).matchAll(line)].map(([, value]) => Number(value))

@@ -8,7 +8,7 @@ function isInstalled(program: string): boolean {
 export const describeWith = (...programs: string[]) =>
   process.env.CI === 'true' || programs.every(isInstalled) ? describe : describe.skip
 
-/** @returns what promtool says and how it ended, given that input */
+/** @returns the output and the exit status of promtool for this input */
 export function promtool(args: string[], input?: string): { status: number | null; said: string } {
   const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8', input })
   if (error !== undefined) throw error

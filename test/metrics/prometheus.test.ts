@@ -36,7 +36,7 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
       rule_files: [RULES],
       scrape_configs: [{ job_name: 'shop', static_configs: [{ targets: [`127.0.0.1:${ours}`] }] }],
     }
-    // YAML has all of JSON.
+    // YAML includes JSON.
     writeFileSync(join(dir, 'prometheus.yml'), JSON.stringify(config))
     startProgram('prometheus', {
       args: [
@@ -77,7 +77,7 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
     await eventually(async () => (await query(expr)).length > 0, { everyMs: 100, message: expr })
   }
 
-  /** As Grafana fills the variables in. */
+  /** Replaces the variables like Grafana. */
   const filled = (expr: string) =>
     expr
       .replaceAll('$__rate_interval', '5m')

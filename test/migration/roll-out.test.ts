@@ -11,9 +11,9 @@ afterEach(() => server.flush())
 
 const NAME = 'order:1001'
 const LEASE_MS = 10_000
-/** They ask often here, so that the test takes seconds. */
+/** The clients retry often, so that the test takes only seconds. */
 const OFTEN = { retryCount: -1, retryDelay: 10, retryJitter: 5 }
-/** Where votes split, those who ask at the same moments split them for ever. */
+/** If votes split, clients that retry at the same time would split the votes again and again. */
 const APART = { retryCount: -1, retryDelay: 50, retryJitter: 45 }
 const PATIENT = { lockTimeout: LEASE_MS, acquireTimeout: 60_000 }
 const PERMITS = 3
@@ -31,7 +31,7 @@ const permit = (permits: number) => (holdfast: Holdfast) => {
   }
 }
 
-/** What redis-semaphore has, all of one form. */
+/** Converts a mutex of redis-semaphore into `Exclusively`. */
 const taken = (newMutex: () => Mutex | RedlockMutex): Exclusively => {
   return async (work) => {
     const mutex = newMutex()
@@ -101,7 +101,7 @@ describe.each(Object.keys(kinds))('a migration from %s', (kind) => {
     const locks = await (kinds[kind] as () => Locks | Promise<Locks>)()
     const { most, errors, turns } = await rollOut(locks, ['old', 'both', 'new'])
     expect({ errors, most }).toEqual({ errors: [], most: locks.most ?? 1 })
-    // Those of the two releases have worked in turns, in both deployments.
+    // The instances of both releases have worked in turns, in both deployments.
     for (const turn of ['old>both', 'both>old', 'both>new', 'new>both']) {
       expect([...turns.keys()]).toContain(turn)
     }

@@ -3,41 +3,43 @@ import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** Does some work under the lock of the service, or of the release that it is. */
+/** Runs the work while it holds the lock of the service. Each release has its own function. */
 export type Exclusively = (work: () => Promise<void>) => Promise<void>
 
-/** The locks of one kind, of the library that is left and of this one. */
+/** The locks of one kind in the old library and in Holdfast. */
 export interface Locks {
-  /** Where the servers are: one, or several masters. */
+  /** The URLs of the servers: one server, or several masters. */
   readonly urls: readonly string[]
-  /** How many callers each instance has; 2 unless they would hold each other up. */
+  /** The number of callers in each instance; 2 unless the callers would block each other. */
   readonly callers?: number
-  /** How many may be at work at a time; 1 unless it is a semaphore. */
+  /** The number of callers that may work at the same time; 1 unless the kind is a semaphore. */
   readonly most?: number
   old(clients: Redis[]): Exclusively
   ours(holdfast: Holdfast): Exclusively
 }
 
-/** What a release of the service takes: the old lock alone, both, or the new one alone. */
+/** The locks that a release of the service uses: only the old lock, both locks, or only the new lock. */
 export type Release = 'old' | 'both' | 'new'
 
 const INSTANCES = 3
-/** How often each instance has to have worked beside the others before the next one is replaced. */
+/** Each instance must have worked this often beside the others before the next instance is replaced. */
 const SHARE = 8
 
-/** How often instances of these two releases followed one another at work: `old>both`. */
+/**
+ * How often an instance of one release worked directly after an instance of another release, for example `old>both`.
+ */
 export type Turns = ReadonlyMap<string, number>
 
 export interface Witness {
-  /** The most that were ever at work at a time. */
+  /** The largest number of callers that worked at the same time. */
   most: number
   readonly errors: unknown[]
   readonly turns: Turns
 }
 
 /**
- * Deploys these releases one after the other, instance by instance, while all of them work; stops at the
- * first error. Keys of ours begin with the prefix.
+ * Deploys these releases one after the other, instance by instance, while all instances work. Stops at the first error.
+ * The prefix is for the keys of Holdfast.
  */
 export async function rollOut(
   locks: Locks,

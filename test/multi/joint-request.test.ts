@@ -6,7 +6,7 @@ import { promised } from '../../src/servers/reply.ts'
 
 const GRANTED = { kind: 'granted', token: 7 } as const
 
-/** A server that answers as it is told, and remembers what it was asked. */
+/** A server that gives these answers, and records its requests. */
 function serverOf(...answers: (JointAnswer | CallFailure)[]) {
   const asked: { owners: string[]; leaseMs: number; callMs: number }[] = []
   return {
@@ -66,7 +66,7 @@ test.each([[0], [1]])(
     const joint = new JointRequest(server, names(2))
     const early = other === 0 ? ask(joint, other) : undefined
     joint.done(1 - other, false)
-    // Nobody was asked: it says nothing of how the server does.
+    // The joint request asked no server, so this answer shows nothing about the server.
     expect(await (early ?? ask(joint, other))).toMatchObject({ kind: 'held', unasked: true })
     expect(server.asked).toEqual([])
     expect(joint.busy).toBeUndefined()
@@ -87,7 +87,7 @@ test('a failure is reported to all locks, which may then ask again at different 
   const first = await Promise.allSettled([ask(joint, 0), ask(joint, 1)])
   expect(first.map((one) => one.status === 'rejected' && one.reason)).toEqual([failure, failure])
   const early = ask(joint, 0, 40)
-  await pause(60) // for longer than the first may take
+  await pause(60) // longer than the first call may take
   expect(await Promise.all([early, ask(joint, 1, 40)])).toEqual([GRANTED, GRANTED])
   expect(server.asked.map(({ callMs }) => callMs)).toEqual([1_000, 40])
 })

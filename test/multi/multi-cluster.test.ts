@@ -7,7 +7,7 @@ import { PATIENT, type RedisCluster, startCluster } from '../support/redis-clust
 import { sharedServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** Several locks in a cluster: those of one slot are taken in one step. */
+/** Several locks in a cluster. Locks of one slot are acquired in one step. */
 const server = sharedServer()
 let cluster: RedisCluster
 beforeAll(async () => {
@@ -34,12 +34,12 @@ const locked = async (names: readonly string[]) => {
   return names.filter((_, i) => found[i])
 }
 
-/** Two of one slot, and two of other slots. */
+/** Two names in one slot, and two names in other slots. */
 const NAMES = ['{ada}:x', '{ada}:y', '{bob}:x', '{cid}:x']
 
 const slotsOf = (keys: readonly string[]) => Promise.all(keys.map((key) => cluster.slotOf(key)))
 
-/** How often the cluster has run that script. */
+/** Returns how often the cluster has run scripts. */
 async function count(): Promise<number> {
   const stats = await Promise.all(
     cluster.masters.map(async ({ admin }) => {
@@ -53,7 +53,7 @@ async function count(): Promise<number> {
 test('locks of one slot are acquired in one request, and all locks or none', async () => {
   const slots = new Set(await slotsOf(NAMES))
   expect(slots.size).toBe(3)
-  // The report of a client about itself is a script too.
+  // The client's report about itself is a script, too.
   const client = newClient({ presence: false })
   const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name)))
   await (await lock.lock()).release()

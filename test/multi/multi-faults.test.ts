@@ -24,7 +24,7 @@ import { faults } from '../support/request-faults.ts'
 import * as scripts from '../support/scripts.ts'
 import { takes } from '../support/takes.ts'
 
-/** Several locks at once, and what happens to the question for them and to its answer. */
+/** Requests for several locks at once, and their answers, under faults. */
 const rig = faultRig()
 
 const NAMES = ['a', 'b', 'c']
@@ -45,7 +45,7 @@ function all(lease: MultiLease | null): MultiLease {
   return lease
 }
 
-/** Each of the locks is held once, by the lease's owner of it, and by nobody else. */
+/** Checks that each lock is held once, by the owner of its lease, and by no other owner. */
 async function checkHeld(lease: MultiLease): Promise<void> {
   for (const { name, owner } of lease.leases) expect(await rig.hash(name)).toEqual({ [owner]: '1' })
   expect(lease.valid).toBe(true)
@@ -82,7 +82,7 @@ describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => 
     if (cell.releases === 'when all is released') {
       trap.release()
       await trap.done
-      // Before its deadline it may be let in; then it is given back.
+      // Before its deadline, the late request may acquire the locks. The client then releases them.
       await free(1_500)
       await never(async () => (await held()).length > 0, 60)
     }
@@ -109,7 +109,7 @@ describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => 
 })
 
 describe('a request that arrives late', () => {
-  /** Takes all with the first request lost, which can be replayed. */
+  /** Acquires all locks. The first request is lost, and can be replayed. */
   async function lockWithLost(client: Holdfast) {
     const { seen } = rig.proxy.onNextRequest(SHA.acquireAll, 'cutBefore')
     const lease = await multi(client).lock()
@@ -214,7 +214,7 @@ describe('a caller that gives up', () => {
   )
 
   test('the end of the wait time leaves no lock, and is reported as an outage', async () => {
-    // A silence of 250 ms is an outage here, even if the earlier answers were slow.
+    // A silence of 250 ms counts as an outage here, even if the earlier answers were slow.
     const client = rig.client({ commandTimeoutMs: 500 })
     await client.getLock('warm').inspect()
     const hole = rig.proxy.dropReplies({ only: 'commands' })
@@ -240,7 +240,7 @@ describe('a caller that gives up', () => {
   })
 })
 
-/** A server with a proxy before it, and a client behind that. */
+/** A server behind a proxy, and a client behind this proxy. */
 interface Side {
   client: Holdfast
   witness: Holdfast
@@ -248,7 +248,7 @@ interface Side {
   server: RedisServer
 }
 
-/** Two servers, in the order in which locks of theirs are taken. */
+/** Returns two servers, in the order in which multi-locks acquire their locks. */
 async function sides(options: Omit<HoldfastOptions, 'redis'> = {}): Promise<[Side, Side]> {
   const both = [rig.server, await startRedis()].map(async (server): Promise<[string, Side]> => {
     const proxy = server === rig.server ? rig.proxy : await startProxy(server.port)
@@ -272,7 +272,7 @@ test('a client that is closing acquires no further locks of a multi-lock', async
   const [first, second] = await sides({ commandTimeoutMs: 1_000 })
   const busy = await second.witness.getLock('b').lock()
   const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
-  // It has the one for a while, and lets it go since the other is not to be had.
+  // The client holds the first lock for a while, and releases it because it cannot acquire the second lock.
   const trap = first.proxy.onNextRequest(SHA.release, 'holdReply')
   const other = await first.client.getLock('c').lock()
   const locking = outcome(lock.lock())
@@ -296,7 +296,7 @@ describe('a multi-lock that waits for fair locks', () => {
     args.includes('holdfast_queue:{c}') && !args.includes('try')
   const queued = async () => (await rig.queue('c')).length
 
-  // Of two fair locks the first is let go while the second is waited for.
+  // The client releases the first of two fair locks while it waits for the second.
   test.each(
     (['acquireFair', 'releaseFair'] as const).flatMap((script) =>
       faults.map((cell) => ({ script, ...cell })),
@@ -308,7 +308,7 @@ describe('a multi-lock that waits for fair locks', () => {
       const busy = granted(await rig.witness().getFairLock('c').tryLock())
       const lock = client.getMultiLock(client.getFairLock('b'), client.getFairLock('c'))
       await client.getFairLock('warm').using(() => {})
-      // When it queues for the second, and when it lets the first go.
+      // The request to queue for the second lock, or the release of the first lock.
       const isIt = ({ args }: ProxyRequest) =>
         args[0] === SHA[script] && (script === 'releaseFair' || isQueueing(args))
       const trap = rig.proxy.onNextRequest(isIt, cell.action)
@@ -335,9 +335,9 @@ describe('one wait time for all locks', () => {
     atEnd(() => far.close(), { beforeCheck: true })
     other.pause()
     const lock = one.getMultiLock(far.getLock('b'), one.getLock('a'))
-    // For longer than an answer may take on a loaded machine: less would say nothing of the server.
+    // The wait is longer than an answer takes on a loaded machine. A shorter wait would show nothing about the server.
     let error: unknown
-    // If this process stands still for so long, the time is up before the first request.
+    // If this process stands still for that long, the wait ends before the first request.
     for (let i = 0; i < 6 && error === undefined; i++) {
       ;({ error } = await within(2_000, outcome(lock.tryLock(700))))
     }
@@ -375,7 +375,7 @@ describe('one wait time for all locks', () => {
   test('the attempt ends at its wait time if the renewal of a fixed lease gets no answer', async () => {
     const [first, second] = await sides()
     const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
-    // So that the first has lost more of its lease than is let pass.
+    // With this delay, the first lock loses so much of its lease that the client renews it.
     const slow = second.proxy.delay(300)
     const trap = first.proxy.onNextRequest(SHA.renew, 'holdReply')
     const { error } = await within(3_300, outcome(lock.tryLock(2_400, 3_000)))
@@ -393,7 +393,7 @@ describe('one wait time for all locks', () => {
     const attempts = [
       () => lock.tryLock({ leaseMs: 30 }),
       () => lock.lock(30),
-      // Long enough to be had, too short to be had together.
+      // Long enough to acquire one lock, but too short for both locks.
       () => lock.tryLock({ leaseMs: 135 }),
     ]
     for (const attempt of attempts) {
@@ -443,7 +443,7 @@ describe('a lock that the owner already holds', () => {
       HoldfastLock,
     ]
     const first = granted(await b.tryLock())
-    // Every question for the others is lost; everything else gets through.
+    // All requests for the other locks lose their answers. Other requests are not affected.
     const isIt = ({ args }: ProxyRequest) => args[0] === SHA.acquireAll
     const traps = Array.from({ length: 60 }, () => rig.proxy.onNextRequest(isIt, 'cutAfter'))
     const { error } = await outcome(client.getMultiLock(a, b, c).lock())

@@ -42,14 +42,14 @@ const lockedOf = async (names: readonly string[], on = server): Promise<string[]
 
 const ABC = ['a', 'b', 'c']
 
-/** Waits until somebody listens for the release of that lock. */
+/** Waits until a client listens for the release of this lock. */
 const waitedFor = (name: string, on = server) =>
   eventually(async () => Number((await on.admin.pubsub('NUMSUB', channelOf(name)))[1]) > 0, {
     message: `somebody to wait for ${name}`,
   })
 
 test('a multi-lock acquires all its locks in one request under one token, and releases them', async () => {
-  // The report of a client about itself is a script too.
+  // The client's report about itself is a script, too.
   const client = newClient({ presence: false })
   const lock = multi(client, ...ABC)
   await (await lock.lock()).release()
@@ -102,7 +102,7 @@ test('a multi-lock releases later locks when another client acquires an earlier 
   const earlier = await theirs.getLock(first).lock()
   await later.release()
   await waitedFor(first)
-  // Not only when it has waited for a second.
+  // The release comes soon, and not only after a wait of one second.
   await eventually(async () => (await lockedOf([last])).length === 0, { timeoutMs: 700 })
   await never(async () => (await lockedOf([last])).length > 0, 100)
   await earlier.release()
@@ -573,7 +573,7 @@ test('an abort between two requests leaves no waiter behind', async () => {
   await mine.getLock('c').isLocked()
   const acquired: string[] = []
   mine.on('acquired', ({ name }) => acquired.push(name))
-  // Whichever is had first ends the wait for the other: some of these come just in between.
+  // The wait is aborted as soon as the other lock is acquired. In some rounds, the abort comes between two requests.
   for (let turns = 0; turns < 12; turns++) {
     const abort = new AbortController()
     const locking = multi(mine, 'a', 'b').lock({ signal: abort.signal })

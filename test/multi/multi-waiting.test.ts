@@ -10,7 +10,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { channelOf, queueOf } from '../support/promised-keys.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
-/** What is held while another lock is waited for, for how long, and who gets on meanwhile. */
+/** How long a multi-lock holds one lock while it waits for another, and which other callers succeed meanwhile. */
 const server = sharedServer()
 
 function newClient(options: Omit<HoldfastOptions, 'redis'> = {}, on = server): Holdfast {
@@ -19,7 +19,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}, on = server): H
   return client
 }
 
-/** In the order in which the locks of one server are taken. */
+/** The order in which a multi-lock acquires these locks of one server. */
 const [A, B, C] = ['A', 'B', 'C'] as const
 
 const fair = (client: Holdfast, ...names: string[]): MultiLock =>
@@ -39,10 +39,13 @@ const waitedFor = (name: string, on = server) =>
     message: `somebody to wait for ${name}`,
   })
 
-/** So many tasks that take the lock, hold it for a while and let it go, until it is over. */
+/**
+ * Starts a task for each lock object. Each task acquires the lock, holds it for a while and releases it, until
+ * `stop()`.
+ */
 function cycle(locks: readonly Pick<HoldfastLock | MultiLock, 'using'>[], holdMs: number) {
   const slots = new Set<number>()
-  /** `slots`: the quarters of a second in which one of them was served. */
+  /** `slots` has the quarters of a second in which a task held the lock. */
   const tally = { served: 0, slots, stop: async () => {} }
   const startedAt = performance.now()
   let over = false
@@ -64,7 +67,7 @@ function cycle(locks: readonly Pick<HoldfastLock | MultiLock, 'using'>[], holdMs
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
 
-/** Two servers, the one first whose locks are taken first. */
+/** Returns two servers in the order in which multi-locks acquire their locks. */
 async function pair(): Promise<[RedisServer, RedisServer]> {
   const idOf = async ({ admin }: RedisServer) =>
     /run_id:(\w+)/.exec(await admin.info('server'))?.[1]
@@ -85,7 +88,8 @@ describe('clients that want only one of the locks', () => {
       1,
     )
     await pause(3_000)
-    // Of 12; where the one lock is kept for a second at a time they are 4. A loaded machine may cost some.
+    // There are 12 slots. If the multi-lock held the lock for a second at a time, there would be 4. A loaded machine
+    // may lose some.
     expect(others.slots.size).toBeGreaterThan(6)
     await busy.release()
     const lease = await locking
@@ -163,7 +167,7 @@ describe('a place in the queue of a fair lock', () => {
     await queued(B, 5)
     const before = others.served
     const lease = await fair(mine, A, B).tryLock(25_000)
-    // One round of all takes 1.6 s. Whoever begins anew each second never gets there.
+    // One round of all waiters takes 1.6 s. A waiter that queued again each second would never be served.
     expect(lease).not.toBeNull()
     expect(others.served - before).toBeLessThanOrEqual(3 * 6)
     await lease?.release()
@@ -229,7 +233,7 @@ describe('multi-locks that contend', () => {
 
   test('multi-locks that lock in different orders do not deadlock', async () => {
     const servers = [await startRedis(), await startRedis()] as const
-    // Who may not ask which server it is takes them as they were given.
+    // If a client may not identify the servers, it acquires the locks in the given order.
     for (const { admin } of servers) await admin.call('ACL', 'SETUSER', 'default', '-info')
     const orders = [
       [0, 1],
@@ -245,7 +249,7 @@ describe('multi-locks that contend', () => {
 })
 
 describe('a multi-lock that holds one lock and waits for another', () => {
-  /** A MultiLock of two fair locks that holds the first and has reason to do so for long. */
+  /** Returns a MultiLock of two fair locks that holds the first lock and waits for the second for a long time. */
   async function holdingTheFirst(
     client: Holdfast,
     options: { leaseMs?: number; waitedMs: number },
@@ -263,7 +267,7 @@ describe('a multi-lock that holds one lock and waits for another', () => {
     await queued(B, 2)
     await busy.release()
     busy = await next
-    // The second is let go for the first, which somebody else has.
+    // The multi-lock releases the second lock and waits for the first, which another client holds.
     await queued(A, 1)
     await first.release()
     await queued(B, 1)

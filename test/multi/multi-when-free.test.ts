@@ -32,7 +32,7 @@ describeWorlds(
       await a.release()
       await eventually(async () => !(await holder.getLock('a').isLocked()))
       await never(() => isSettled, 40)
-      // The first is held again before the second is free.
+      // The first lock is held again before the second lock is free.
       const again = await holder.getLock('a').lock()
       await b.release()
       await never(() => isSettled, 60)

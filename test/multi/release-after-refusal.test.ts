@@ -23,10 +23,10 @@ test.each([
   })
   await Promise.race([trap.seen, trying])
   if (isOver) {
-    // The busy one comes first in the order: nothing was taken.
+    // The busy lock comes first in the order, so the client has acquired no lock.
     trap.cancel()
   } else {
-    // What goes past the trap: time for an answer that did not wait for the release.
+    // These requests bypass the trap. They leave time for an answer that does not wait for the release.
     for (let asked = 0; asked < 50; asked++) expect(await rig.exists(mine)).toBe(true)
     expect(isOver).toBe(false)
     trap.release()
@@ -42,7 +42,7 @@ test('a multi-lock whose second request would come too late answers that a lock 
   const held = await rig.witness().getLock('b').lock()
   expect(await multi.tryLock()).toBeNull()
   rig.proxy.delay(200)
-  // The first answer takes 400 ms; the second one would come too late.
+  // The first answer takes 400 ms, so a second answer would come too late.
   expect(await multi.tryLock(750)).toBeNull()
   expect(await rig.exists('a')).toBe(false)
   await held.release()

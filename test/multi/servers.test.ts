@@ -8,7 +8,7 @@ import { startProxy } from '../support/proxy.ts'
 import { LONG_CALLS, Cluster as Masters } from '../support/quorum-rig.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
-/** Which locks are the same, and in what order they are taken, where there are several servers. */
+/** Tests with several servers: which locks are the same, and in which order they are acquired. */
 const server = sharedServer()
 
 function newClient(
@@ -150,7 +150,7 @@ describe('masters', () => {
       expect(lease.leases).toHaveLength(1)
       await lease.release()
       await masters.free('a')
-      // Nor does it matter that one of them cannot tell which it is.
+      // The result is the same if one master cannot be identified.
       await masters.masters[0]?.kill()
     }
   })
@@ -161,7 +161,7 @@ describe('masters', () => {
     const [many, one] = [masters.client(LONG_CALLS), newClient(server.url)]
     const lock = one.getMultiLock(many.getLock('q'), one.getLock('p'))
     await lock.using(() => {})
-    // A call that waits for the master would take longer than the limit of all rounds.
+    // If a call waited for the master, it would take longer than the limit of all rounds.
     const rounds = async () => {
       for (let round = 0; round < 5; round++) await lock.using(() => {})
     }

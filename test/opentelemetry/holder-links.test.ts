@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rig.end())
 
-/** Long enough to be worth a request. */
+/** So long that the client requests the note of the holder, in milliseconds. */
 const LONG_MS = 80
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const noted = { traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52) }

@@ -8,7 +8,7 @@ const start = (options?: ConstructorParameters<typeof Rig>[0]) => {
 }
 afterEach(() => rig.end())
 
-/** The points of one metric: attributes, and the value or how many there are. */
+/** Returns the points of one metric: their attributes, and their values or counts. */
 async function points(name: string): Promise<[unknown, number][]> {
   const all = (await rig.metrics()).get(name) ?? []
   return all.map(({ attributes, value }) => [

@@ -22,7 +22,7 @@ import {
 
 type Value = number | Histogram
 
-/** The real SDK, in memory, with what `instrument` tells it. */
+/** The real SDK with exporters in memory, connected to `instrument`. */
 export class Rig {
   readonly #spans = new InMemorySpanExporter()
   readonly #metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
@@ -42,7 +42,7 @@ export class Rig {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   }
 
-  /** Runs work as a part of a span of the user. */
+  /** Runs work inside a span of the user. */
   inSpan<T>(name: string, work: () => T): T {
     const span = this.tracerProvider.getTracer('test').startSpan(name)
     try {
@@ -52,7 +52,7 @@ export class Rig {
     }
   }
 
-  /** Those that ended. */
+  /** The spans that have ended. */
   get spans(): ReadableSpan[] {
     return this.#spans.getFinishedSpans()
   }
@@ -63,7 +63,7 @@ export class Rig {
     return found[0] as ReadableSpan
   }
 
-  /** The points of each metric until now. */
+  /** Returns the points of each metric until now. */
   async metrics(): Promise<Map<string, DataPoint<Value>[]>> {
     await this.#reader.forceFlush()
     const [last] = this.#metrics.getMetrics().slice(-1)
@@ -88,7 +88,7 @@ export class Rig {
   }
 }
 
-/** The names of those that a span is linked to, with the word of the link. */
+/** Returns the names of the spans that a span is linked to, with the attribute `holdfast.link` of each link. */
 export function linksOf(span: ReadableSpan, among: readonly ReadableSpan[]): unknown[] {
   return span.links.map(({ context: { spanId }, attributes }) => [
     attributes?.['holdfast.link'],

@@ -8,7 +8,7 @@ import type {
   RenewFact,
 } from '../../src/index.ts'
 
-/** The channels by the names that docs/reference/diagnostics.md states. */
+/** The channels with the names that docs/reference/diagnostics.md states. */
 export const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acquire')
 export const holdTrace = tracingChannel<unknown, HoldFact>('holdfast:hold')
 export const releaseTrace = tracingChannel<unknown, ReleaseFact>('holdfast:release')
@@ -16,7 +16,7 @@ export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
 export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
 export const settledChannel = channel('holdfast:settled')
 
-/** Facts of one lock, made by hand: some facts cannot be caused, or not at the right time. */
+/** The facts of one lock. Tests make facts by hand, because tests cannot cause some facts, or not at the right time. */
 export const lock = {
   client: 'c1',
   label: 'host:1',
@@ -25,7 +25,7 @@ export const lock = {
   notes: undefined,
 } as const
 
-/** Notes that are kept in memory, all that was set, and who was asked about. */
+/** Notes in memory. They record what was set, and which owners were asked about. */
 export class MemoryNotes implements Notes {
   readonly told: [owner: string, text: string | undefined][] = []
   readonly asked: string[] = []
@@ -60,7 +60,7 @@ export function newAcquire(fact: Partial<AcquireFact> = {}): AcquireFact {
   return { ...lock, waitMs: Number.POSITIVE_INFINITY, leaseMs: 30_000, ...fact }
 }
 
-/** @returns ends it */
+/** @returns a function that ends the acquisition */
 export const acquiring = (fact: AcquireFact = newAcquire()) => tell(acquireTrace, fact)
 
 export const holding = (fact: Partial<HoldFact> = {}) =>

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
-/** As examples/tracing/service.mjs prints it. */
+/** The spans, as examples/tracing/service.mjs prints them. */
 interface Printed {
   readonly name: string
   readonly traceId: string
@@ -37,7 +37,7 @@ function spanOf(child: Child, name: string): Printed {
 const holders = ({ links }: Printed) =>
   links.filter((link) => link['holdfast.link'] === 'holder').map(({ to }) => to)
 
-// They run what is built.
+// The processes run the built files in dist/.
 test('the span of a wait in one process is linked to the hold in another process', async () => {
   const [report, order] = await Promise.all([start('report'), start('order')])
   report.send('go')
@@ -49,7 +49,7 @@ test('the span of a wait in one process is linked to the hold in another process
   expect(holders(wait)).toEqual([hold.spanId])
   expect(wait.traceId).toBe(spanOf(order, 'POST /orders').traceId)
   expect(hold.traceId).toBe(spanOf(report, 'GET /report').traceId)
-  // A span that was held back still has its true end.
+  // A span that was exported later still has its true end.
   expect(wait.endMs).toBeLessThanOrEqual(spanOf(order, 'UPDATE stock').startMs + 1)
 })
 

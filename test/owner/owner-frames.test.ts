@@ -17,7 +17,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   return client
 }
 
-// On Node 20 each one that was ever used makes every promise of the process slower, for good.
+// On Node.js 20, each AsyncLocalStorage that was ever used slows down all promises of the process forever.
 test('any number of clients share one AsyncLocalStorage', async () => {
   const runs = jest.spyOn(AsyncLocalStorage.prototype, 'run')
   for (let i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ test('nested frames are forgotten when they end', async () => {
 describe('the warning of code that waits for itself', () => {
   const warnings = catchWarnings()
 
-  /** The outer acquisition, and the nested one that waits for it. */
+  /** The acquisitions outside, and the nested call that waits for each of them. */
   const nests: [
     string,
     (lock: HoldfastLock, again: HoldfastLock, signal: AbortSignal) => unknown,
@@ -149,7 +149,7 @@ describe('the warning of code that waits for itself', () => {
 })
 
 describe('a listener runs in no frame', () => {
-  /** The frame in which a listener ran. In a frame a bare lock would act for its owner. */
+  /** The frame in which a listener ran. Inside a frame, a bare lock would belong to the owner of the frame. */
   const frames: Record<string, unknown> = {}
   const note = (what: string) => () => {
     frames[what] = frameStorage.getStore() ?? null

@@ -5,12 +5,12 @@ import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
 
-/** One explicit owner who asks for a lock more than once at the same time. */
+/** One explicit owner that requests a lock several times at the same time. */
 const rig = faultRig()
 
 afterEach(() => jest.restoreAllMocks())
 
-/** Long enough that no command is given up by itself while a test holds it back. */
+/** So long that no request is given up while the test holds it back. */
 const LONG_TIMEOUT = { commandTimeoutMs: 5_000 }
 
 async function connectedClient(options = LONG_TIMEOUT): Promise<Holdfast> {
@@ -22,7 +22,7 @@ async function connectedClient(options = LONG_TIMEOUT): Promise<Holdfast> {
 const ownersLock = (client: Holdfast): HoldfastLock =>
   client.getLock('it', { owner: client.owner() })
 
-/** Makes each waiter step back until the result resolves. Then no waiter steps back. */
+/** Makes each waiter step back until the returned promise is resolved. After this, no waiter steps back. */
 function politeness(): Deferred<void> {
   const over = deferred<void>()
   const polite = jest.spyOn(HandOverBudget.prototype, 'letsOthersAsk', 'get').mockReturnValue(true)
@@ -33,7 +33,10 @@ function politeness(): Deferred<void> {
 
 const isRelease = ({ args }: ProxyRequest) => args[0] === SHA.release || args[0] === SHA.handOver
 
-/** The lease is worth what it says, for as long as given, and nothing is left after it. */
+/**
+ * Checks that the lease is valid for `forMs` milliseconds and excludes other clients, and that its release leaves
+ * nothing.
+ */
 async function checkItIsHeld(lease: Lease, forMs = 0): Promise<void> {
   const other = rig.witness().getLock('it')
   await never(async () => {
@@ -84,7 +87,7 @@ describe('a waiter that steps back while its owner acquires and releases the loc
     const over = politeness()
     const waiting = lock.lock()
     expect(await granted(await lock.tryLock()).release()).toBe(true)
-    // It is about to ask by itself: to be handed the lock too would be to ask twice at once.
+    // The waiter is about to send its own request. With a hand-over, the owner would acquire the lock twice.
     expect(rig.proxy.count(SHA.handOver)).toBe(0)
     over.resolve()
     await checkItIsHeld(await within(5_000, waiting))
@@ -127,7 +130,7 @@ describe('a waiter that steps back while its owner acquires and releases the loc
   })
 })
 
-/** If its request left late, the silence was too short for an outage. */
+/** If the request was sent late, the silence was too short for an outage, and the result is null. */
 async function isGivenUp(attempt: Promise<{ value?: unknown; error?: unknown }>): Promise<void> {
   const { value, error } = await attempt
   expect(value ?? null).toBeNull()
@@ -142,7 +145,7 @@ describe('an attempt that is given up without an answer', () => {
     await trap.seen
     const second = outcome(lock.tryLock())
     await isGivenUp(first)
-    await never(() => rig.exists('it'), 400) // past the moment until which the first may run
+    await never(() => rig.exists('it'), 400) // until the first request may no longer run
     const releases = rig.proxy.count(SHA.release)
     trap.release()
     const lease = granted((await second).value ?? null)
@@ -158,7 +161,7 @@ describe('an attempt that is given up without an answer', () => {
     const second = outcome(lock.tryLock())
     await isGivenUp(first)
     trap.release()
-    // The lock may look held for this owner, because of an attempt that is not settled.
+    // The lock may still seem to be held for this owner, because of an attempt without a known outcome.
     const { value, error } = await second
     expect(error).toBeUndefined()
     await value?.release()
@@ -190,10 +193,10 @@ describe('an attempt that is given up without an answer', () => {
     await lost.done
     aborting.abort()
     expect((await first).error).toBe(aborting.signal.reason)
-    // From then on what becomes of the first is left to the background.
+    // From then on, the background settles the first attempt.
     await eventually(() => rig.proxy.count(SHA.release) > releases)
     const lease = await within(5_000, lock.lock())
-    // So long a request of the first could run, and for so long what it may get is released.
+    // For this long the first request could run, and the client releases what it acquires.
     await checkItIsHeld(lease, 700)
   })
 
@@ -202,7 +205,7 @@ describe('an attempt that is given up without an answer', () => {
     const { seen } = rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
     const waiting = lock.lock()
     const request = await seen
-    // Its second request waits, so that the lock is its owner's before.
+    // The second request of the waiter is delayed, so that its owner acquires the lock before.
     const over = politeness()
     const first = granted(await lock.tryLock())
     over.resolve()

@@ -39,7 +39,7 @@ test('nested code with a new lock object for each call causes one warning for ea
   ])
   const nested: Record<string, Wait> = {
     plain: (signal) => get('plain').lock({ signal }),
-    // As `await using` outside and `using` inside.
+    // `using` inside code that acquired the lock with `await using`.
     using: (signal) => get('using').using(() => {}, { signal }),
     run: (signal) => client.run(() => get('run').lock({ signal })),
     owner: (signal) => client.getLock('owner', { owner: client.owner() }).lock({ signal }),
@@ -103,7 +103,8 @@ test('tasks that are not nested cause no warning: the holder changes, is in a fr
   for (const name of ['using', 'in frame', 'run', 'session']) wait(client.getLock(name))
   waits.push(client.getLock('using').using(() => {}, { signal }))
 
-  // The last of them waits for 3.6 s, which is longer than that, and for none of the holders so long.
+  // The last call waits for 3.6 s in total, which is longer than the delay of the warning. But it waits for each holder
+  // only briefly.
   let turn = await client.getLock('turns').lock()
   const turns = Array.from({ length: 8 }, () => client.getLock('turns').lock())
   for (const next of turns) {

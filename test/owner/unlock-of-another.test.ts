@@ -31,7 +31,7 @@ const nothing = (call: Promise<unknown>) => call.catch(() => null)
 describe.each(KINDS)('%s that several tasks share', (_, lockOf) => {
   const ENDED = { code: 'HOLDFAST_LEASE_LOST', reason: 'forced' }
 
-  /** The call of another task, which has failed or still waits, and a function that ends it. */
+  /** The call of another task, which has failed or still waits. Each entry returns a function that ends this call. */
   const others: [string, (lock: AnyLock) => Promise<() => unknown>][] = [
     [
       'found the lock taken',
@@ -149,9 +149,9 @@ describe.each(KINDS)('%s that several tasks share', (_, lockOf) => {
     const lock = lockOf(newClient())
     const first = await lock.lock()
     expect(await lock.tryLock()).toBeNull()
-    await lock.unlock() // By who got nothing.
+    await lock.unlock() // by the task that got nothing
     const second = await lock.lock()
-    await lock.unlock() // By the first, in its `finally`.
+    await lock.unlock() // by the first task, in its `finally`
     expect([first.signal.aborted, second.signal.aborted]).toEqual([true, true])
     await expect(lock.unlock()).rejects.toThrow(`ended the lease with token ${second.token}`)
     const third = await lock.lock()

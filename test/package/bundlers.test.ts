@@ -18,7 +18,7 @@ const root = resolve(__dirname, '../..')
 const bundlers = join(root, '.cache/bundlers')
 const fixtures = join(__dirname, 'bundlers')
 
-/** `npm run test:programs` installs them; without the network it cannot. */
+/** `npm run test:programs` installs the bundlers, but needs the network for this. */
 const areThere = existsSync(join(bundlers, 'node_modules/.package-lock.json'))
 const withBundlers = areThere || process.env.CI ? describe : describe.skip
 
@@ -29,7 +29,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-/** A user's program, with the package installed beside it. */
+/** Makes a user's program with the package installed. */
 function newProject(name: string, type: object): string {
   const project = join(dir, name)
   const modules = join(project, 'node_modules')
@@ -47,7 +47,7 @@ function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 })
 }
 
-/** The lock is held, and a warning of that begins with the line of the program that acquired it. */
+/** The lock is held, and the warning about a long hold names the line of the program that acquired the lock. */
 const held = { hasToken: true, valid: true, isCallerNamed: true }
 const refused = {
   code: 'HOLDFAST_INVALID_ARGUMENT',
@@ -73,7 +73,7 @@ withBundlers('a bundle', () => {
       const [tool, format] = how
       const project = newProject(`${tool}-${format}`, format === 'esm' ? { type: 'module' } : {})
       run(process.execPath, join(fixtures, 'build.mjs'), bundlers, project, ...how)
-      // Where it goes there are no packages.
+      // The output moves to a folder without packages.
       const out = join(dir, `${tool}-${format}-alone`)
       cpSync(join(project, 'out'), out, { recursive: true })
       rmSync(project, { recursive: true })

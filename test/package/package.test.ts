@@ -15,16 +15,16 @@ import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { parsePage } from '../repo/docs/pages.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
-/** Jest brings it. */
+/** A package that Jest depends on. */
 const { satisfies } = require('semver') as { satisfies(version: string, range: string): boolean }
 
 const root = resolve(__dirname, '../..')
 const ioredis = process.env.HOLDFAST_IOREDIS === '5' ? 'ioredis-5' : 'ioredis'
 
-/** A folder of small projects that have the packed tarball installed, as a user has it. */
+/** A folder of small projects in which the packed tarball is installed, like in a user's project. */
 let dir: string
 let packed: string[]
-/** The sources as in a fresh clone: nothing is built. */
+/** The sources of a fresh clone, without a build. */
 let clone: string
 /** The package.json of the clone after it was packed. */
 let afterPack: string
@@ -48,15 +48,15 @@ function npm(cwd: string, ...args: string[]): string {
   return run(cwd, 'npm', ...args, '--no-audit', '--no-fund', '--no-update-notifier')
 }
 
-/** An exact version that is installed already, so npm finds it in its cache. */
+/** Returns the exact version that is already installed, so npm finds it in its cache. */
 function ioredisVersion(): string {
   const file = join(root, 'node_modules', ioredis, 'package.json')
   return JSON.parse(readFileSync(file, 'utf8')).version
 }
 
 /**
- * Without the network where that is possible: who has none would wait for minutes. What is not in the cache npm
- * reports in several ways, as a version that does not exist among them.
+ * Installs without the network if possible, because npm waits for minutes if there is no network. npm reports a package
+ * that is not in its cache in several ways, for example as a version that does not exist.
  */
 function installFromCache(cwd: string, ...packages: string[]): void {
   try {
@@ -66,7 +66,7 @@ function installFromCache(cwd: string, ...packages: string[]): void {
   }
 }
 
-/** Rejects, with what the program printed, when it fails or does not end by itself. */
+/** Runs a program. Throws an error with its output if the program fails or does not end. */
 function run(cwd: string, program: string, ...args: string[]): string {
   try {
     return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe', timeout: 110_000 })
@@ -194,7 +194,7 @@ describe('holdfast/opentelemetry', () => {
       loadedBy(join(dirname(file), target)),
     ),
   ]
-  /** The modules that these files were built from. */
+  /** Returns the modules from which these files were built. */
   const modulesOf = (files: string[]) =>
     [...new Set(files)]
       .filter((file) => file.includes('holdfast/dist/'))
@@ -306,7 +306,7 @@ describe('an installation from git', () => {
   test('npm builds the package from git, and both module systems can import it', () => {
     rmSync(join(clone, 'dist'), { recursive: true })
     rmSync(join(clone, 'node_modules'))
-    // What builds it: npm installs all of them, which takes half a minute of work for the others.
+    // Packages that the build needs. npm would install all dependencies, which takes half a minute more.
     const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
     const needed = [
       '@opentelemetry/api',
@@ -368,8 +368,8 @@ test('the tarball has what the package needs, and nothing else', () => {
   ])
   const bench = packed.filter((file) => file.startsWith('bench/'))
   expect(bench.filter((file) => !/\.(md|svg)$/.test(file))).toEqual(['bench/peers/package.json'])
-  // Both builds have the same entry points and types, except the program, which is an ES module. Files with what
-  // several entry points share differ, because the program shares some code too.
+  // Both builds have the same entry points and types, except the program, which is an ES module. The files that several
+  // entry points share differ, because the program shares some code too.
   const build = (name: string) =>
     packed
       .filter((file) => file.startsWith(`dist/${name}/`) && /\.(js|d\.ts)$/.test(file))
@@ -381,7 +381,7 @@ test('the tarball has what the package needs, and nothing else', () => {
   expect(build('cjs').filter((file) => !build('esm').includes(file))).toEqual([])
 })
 
-/** What each group of files is for, and how many it may have. */
+/** The groups of files, each with its purpose and its maximum number of files. */
 const GROUPS: [pattern: RegExp, why: string, most: number][] = [
   [/^dist\/esm\/.*\.js$/, 'the library and the program, as ES modules', 25],
   [/^dist\/cjs\/(package\.json|.*\.js)$/, 'the library for require(), Jest and older bundlers', 25],
@@ -410,7 +410,7 @@ test('an installation runs no script, and no dependency requires a newer Node.js
   const manifest = JSON.parse(readFileSync(file, 'utf8'))
   expect(manifest).toMatchObject({ name: 'holdfast', bin: {}, dependencies: {} })
   expect(Object.keys(manifest)).toEqual(expect.not.arrayContaining(['scripts', 'devDependencies']))
-  // That of the clone is as it was.
+  // Packing did not change the package.json of the clone.
   expect(afterPack).toBe(readFileSync(join(root, 'package.json'), 'utf8'))
 
   const lowest = '20.19.0'

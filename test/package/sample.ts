@@ -1,4 +1,4 @@
-// What a user writes; type-checked against the packed package, never run.
+// Code of a user. It is type-checked against the packed package, but never run.
 
 import { Holdfast, type LeaderElection, type LeaderInfo, ResignedError, type Term } from 'holdfast'
 import { createMemoryServer, type MemoryServer } from 'holdfast/testing'

@@ -8,7 +8,7 @@ import { allPages, readPage, root } from '../repo/docs/pages.ts'
 
 let site: ChildProcess
 let printed = ''
-/** Where the built site is served; it ends with a slash. */
+/** The address of the built site, which ends with a slash. */
 let url: string
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ describeInBrowser('a browser that reaches only the site', () => {
     browser = await openBrowser()
   })
 
-  /** Opens a page of the site, with nothing reachable but the site. */
+  /** Opens a page of the site. The page can reach nothing except the site. */
   async function open(path: string): Promise<{ page: Page; troubles: string[] }> {
     const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
     page.setDefaultTimeout(20_000)

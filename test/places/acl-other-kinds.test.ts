@@ -1,6 +1,6 @@
 import { describeKinds } from './acl/acl-kinds.ts'
 import { DRIVES } from './acl/drives.ts'
 
-// acl-locks.test.ts has the others.
+// acl-locks.test.ts tests these kinds.
 const OTHERS = ['getLock', 'getFairLock', 'getMultiLock', 'masters']
 describeKinds(Object.keys(DRIVES).filter((kind) => !OTHERS.includes(kind)))

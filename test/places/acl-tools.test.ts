@@ -27,7 +27,7 @@ describe.each(Object.keys(TOOLS))('%s', (title) => {
   ) {
     const clients: Holdfast[] = []
     await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
-    // A waiter of Redisson's fair lock, and a hash of another program.
+    // Adds a waiter of Redisson's fair lock, and a hash of another program.
     await server.admin.rpush(`redisson_lock_queue:{${keyPrefix}plain}`, 'java:1')
     await server.admin.hset(`${keyPrefix}other`, 'a', '1')
     try {
@@ -66,7 +66,7 @@ describe.each(Object.keys(TOOLS))('%s', (title) => {
 
   test('the list of rights is the smallest: without any one word Redis refuses something', async () => {
     leaves(LEFT)
-    // A release by force takes permits from clients that give their number.
+    // A release by force takes permits away from clients that state the number of permits.
     expectWarnings('HOLDFAST_PERMITS_DIFFER')
     const logins = withPrefix.map((word, i) => ({ word, user: `u${i}` }))
     const without = (word: string) => withPrefix.filter((one) => one !== word)

@@ -18,17 +18,17 @@ import { newServerFolder, type ServerConfig } from '../support/server-process.ts
 const FOLDER = 'docs/how-to/deploy'
 const pageOf = (name: string): Page => readPage(`${FOLDER}/${name}.md`)
 
-/** What comes up by itself: where it listens, and who its neighbours are. */
+/** Settings that the tests choose: ports and files of the servers, and logins of the administrator. */
 const OURS = new Set([
   'port',
   'cluster-config-file',
   'cluster-node-timeout',
-  // The tests administer as `default` without a password, from the same machine.
+  // The tests administer the servers as `default` without a password, from the same machine.
   'requirepass',
   'masterauth',
 ])
 
-/** What the page has to paste into redis.conf; files are in that folder. */
+/** Returns the settings for redis.conf from the page. Files of /etc/redis are in `folder`. */
 function configOf(page: Page, folder = ''): ServerConfig {
   const block = page.blocks.find(({ body }) => body.startsWith('# redis.conf\n'))
   const lines = block?.body.split('\n').slice(1) ?? []
@@ -39,7 +39,7 @@ function configOf(page: Page, folder = ''): ServerConfig {
   return Object.fromEntries(settings.filter(([name]) => !OURS.has(name)))
 }
 
-/** The commands of the page that set rights, with the port that they go to where it tells one. */
+/** Returns the commands of the page that set rights, with their port if they name a port. */
 function rightsOf(page: Page): { port: string | undefined; words: string[] }[] {
   const text = page.blocks
     .map(({ body }) => body)
@@ -66,7 +66,7 @@ interface Address {
   readonly port: number
 }
 
-/** Makes the client that the page makes first, with our servers in place of 10.0.0.1, 10.0.0.2, … */
+/** Makes the first client of the page, with test servers instead of 10.0.0.1, 10.0.0.2, … */
 function clientOf(page: Page, servers: readonly Address[], folder = ''): Holdfast {
   const block = page.blocks.find(({ language }) => language === 'ts')
   const ours = (block?.body ?? '')
@@ -89,7 +89,7 @@ function clientOf(page: Page, servers: readonly Address[], folder = ''): Holdfas
   return client
 }
 
-/** Has two clients contend for locks in many slots, in all that locks do. */
+/** Two clients compete for locks in many slots, and use all functions of locks. */
 async function useLocks([one, two]: [Holdfast, Holdfast], kinds: ('getLock' | 'getFairLock')[]) {
   const errors: Error[] = []
   for (const client of [one, two]) client.on('error', (error) => errors.push(error))
@@ -114,7 +114,7 @@ async function refusedOn(servers: readonly RedisServer[]): Promise<unknown[]> {
   return logs.flat()
 }
 
-/** What has run there, in scripts as well. */
+/** Returns all commands that ran on these servers, even inside scripts. */
 async function commandsOn(servers: readonly RedisServer[]): Promise<string[]> {
   const infos = await Promise.all(servers.map(({ admin }) => admin.info('commandstats')))
   const found = infos.join('\n').matchAll(/cmdstat_(\S+?):calls=[1-9]/g)
@@ -169,7 +169,7 @@ test('sentinel: the configuration and all three logins are enough, even after a 
   const watched = await startWatched({
     config: {
       ...configOf(page),
-      // Sentinels have their login from the start.
+      // The Sentinels have their login from the start.
       user: ofSentinels,
     },
     lines: [
@@ -200,7 +200,7 @@ test('cluster: the configuration and the rights are enough', async () => {
   await useLocks(clients, BOTH)
   expect(await refusedOn(cluster.nodes)).toEqual([])
   const ofShards = 'cluster|slots cluster|info spublish ssubscribe sunsubscribe pubsub|shardnumsub'
-  // Whether an inbox was asked for its listeners, or left, depends on who was how fast.
+  // The order of the requests decides whether a client counts the listeners of an inbox, or unsubscribes.
   const sent = new Set([...(await commandsOn(cluster.nodes)), 'pubsub|numsub', 'unsubscribe'])
   expect([...ALWAYS, ...ofShards.split(' ')].filter((command) => !sent.has(command))).toEqual([])
 })
@@ -222,7 +222,7 @@ test('cluster: the rights are enough while a slot moves', async () => {
   await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId))
   await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId))
   const waiting = lock.lock()
-  // It was asked of the old master, and then of the new one.
+  // The client asked the old master first, and then the new master.
   await eventually(async () => (await commandsOn([to])).includes('asking'))
   for (const { admin } of [to, from]) {
     await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId))

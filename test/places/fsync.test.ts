@@ -23,7 +23,7 @@ beforeEach(async () => {
   }
   await replica.admin.replicaof(master.host, master.port)
   await eventually(async () => /state=online/.test(await master.admin.info('replication')))
-  // A replica begins its log anew with what it was given.
+  // A replica starts its log again after it has received the data.
   await eventually(async () => {
     await master.admin.set('kept up', '', 'PX', 1)
     return String(await master.admin.call('WAITAOF', 1, 1, 100)) === '1,1'

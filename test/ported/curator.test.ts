@@ -27,7 +27,10 @@ const plainPermit: Acquire = async (client) => {
   return semaphore
 }
 
-/** Kinds whose waiters have a place in Redis: the kind, how it is held, and how it is waited for. */
+/**
+ * Kinds whose waiters have a place in Redis: the name of the kind, how a client holds it, and how a client waits for
+ * it.
+ */
 const kindsWithPlaces: [kind: string, hold: Acquire, wait: Acquire][] = [
   ['a fair lock', fair, fair],
   ['a read lock', write, (client) => client.getReadWriteLock('it').readLock().lock()],
@@ -132,7 +135,7 @@ describeWorlds(
         for (const end of ends.splice(0)) end()
       })
 
-      /** A candidate that leads until the term ends or `go()`. */
+      /** Starts a candidate that leads until the term ends, or until `go()`. */
       function stand(election: LeaderElection, options = {}) {
         const told = deferred<void>()
         const terms: Term[] = []
@@ -265,7 +268,7 @@ describeWorlds(
             await election.lead(async () => {
               order.push(label)
               roundsLeft.set(label, left - 1)
-              // The leader before stands again before this term ends.
+              // The previous leader becomes a candidate again before this term ends.
               await candidates(labels.filter((l) => l !== label && roundsLeft.get(l)).length)
             })
           }
@@ -297,7 +300,7 @@ describeWorlds(
       expect(await setter.getCountDownLatch('it').trySetCount(1)).toBe(true)
       await setter.close()
       const [one, two] = [world.newClient(), world.newClient()]
-      // A client that has just been made knows of no server yet.
+      // Connects the clients, which do not know a server yet.
       for (const client of [one, two]) expect(await client.getCountDownLatch('it').count()).toBe(1)
       const tries = [one, two].map((client) =>
         client.getCountDownLatch('it').await({ waitMs: 600 }),

@@ -7,7 +7,7 @@ import { exclusiveKinds, twoPlaces } from './ported-kinds.ts'
 
 const LONG = 'a'.repeat(1_000)
 
-/** No two of them are the same to any place, though some look alike. */
+/** Names that all differ, although some look alike. */
 const NAMES = [
   '\0🐉汉字\b\r\n\\',
   'abc\0def',
@@ -61,7 +61,7 @@ describeWorlds(
       })
     })
 
-    // The contract suites say so of the others.
+    // The contract suites check this for the other kinds.
     test.each(exclusiveKinds.slice(3))(
       '%s has one holder at a time among sixty tasks, each with its own object',
       async (_, open) => {

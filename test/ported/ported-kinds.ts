@@ -3,18 +3,18 @@ import { type World, worlds } from '../support/worlds.ts'
 
 type Work = (held: unknown) => unknown
 
-/** The methods that all kinds have: a lock, or a permit of a semaphore. */
+/** The methods that all kinds have, for a lock or for a permit of a semaphore. */
 export interface Exclusive {
   using(work: Work, options?: { signal?: AbortSignal }): Promise<unknown>
   acquire(options?: { signal?: AbortSignal }): Promise<{ release(): Promise<unknown> }>
-  /** Null if another owner holds it. */
+  /** Resolves to null if another owner holds the lock. */
   tryAcquire(options?: {
     waitMs?: number
     signal?: AbortSignal
   }): Promise<{ release(): Promise<unknown> } | null>
 }
 
-/** Every kind that one owner holds at a time. The semaphores have one permit. */
+/** All kinds that one owner holds at a time. The semaphores have one permit. */
 export const exclusiveKinds: [kind: string, open: (client: Holdfast, name: string) => Exclusive][] =
   [
     ['a lock', (client, name) => exclusiveOf(client.getLock(name))],

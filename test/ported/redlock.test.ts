@@ -26,7 +26,7 @@ const kinds: [string, (client: Holdfast, leaseMs: number) => Promise<Extendable>
   ],
 ]
 
-/** The rest of the lease of each holder, as other clients see it. */
+/** Returns the remaining lease of each holder, as other clients see it. */
 async function leftOf(kind: string, client: Holdfast): Promise<(number | null)[]> {
   if (kind === 'a permit') {
     const { holders } = await client.getPermitExpirableSemaphore('it').inspect()

@@ -2,7 +2,7 @@ import type { HoldfastEvents } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 
-/** Listeners that throw: the fault is the program's, and is not to become one of the locks. */
+/** Listeners that throw: the error belongs to the program, and must not disturb locks. */
 const rig = faultRig()
 
 function work(event: keyof HoldfastEvents, handled: 'handled' | '') {
@@ -18,7 +18,7 @@ const cutTheNextRenewal = () => {
 
 interface Throwing {
   event: keyof HoldfastEvents
-  /** Makes it happen, where the child cannot. */
+  /** Causes the event if the child process cannot cause it. */
   cause?: () => void
 }
 
@@ -45,7 +45,7 @@ test.each(events)(
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b))
     const told = child.all.filter((message) => 'event' in (message as object))
     expect(told.length).toBeGreaterThan(0)
-    // A second listener, behind the listener that throws.
+    // The second listener is called after the listener that throws.
     const later = child.all.filter((message) => 'later' in (message as object))
     expect(later).toEqual(told.map(() => ({ later: event })))
     const others = child.all
@@ -60,6 +60,6 @@ test('a listener that throws ends a program that does not handle the error, like
   const child = work('acquired', '')
   expect(await child.exited).toEqual({ code: 1, signal: null })
   expect(child.errors).toContain('A listener of "acquired"')
-  // It ended somewhere between its first acquisition and the release.
+  // The program ended between its first acquisition and the release.
   await rig.server.admin.del('it')
 })

@@ -149,7 +149,7 @@ test('two processes that want one lock all the time each get a share', async () 
   expect(new Set(all).size).toBe(all.length)
   for (const tokens of got) {
     expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
-    // Only while both were at it.
+    // Compares only the time in which both programs were running.
     const both = Math.min(...got.map((each) => Number(each.at(-1))))
     const since = Math.max(...got.map((each) => Number(each[0])))
     const inThat = (each: number[]) => each.filter((token) => token >= since && token <= both)

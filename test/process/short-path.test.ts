@@ -7,7 +7,9 @@ interface Counted {
   readonly timers: number
 }
 
-/** Each of the two calls has four promises: two of ioredis, and one of the `then` of the caller. */
+/**
+ * Each of the two calls makes four promises. Two of them are from ioredis, and one is from the `then` of the caller.
+ */
 const MOST_PROMISES = 8
 
 test('acquiring and releasing a free lock makes at most 8 promises and no timer', async () => {
@@ -21,7 +23,7 @@ test('acquiring and releasing a free lock makes at most 8 promises and no timer'
     MOST_PROMISES,
   )
   expect([least('lock', 'timers'), least('release', 'timers')]).toEqual([0, 0])
-  // It counts at all.
+  // The program has counted at all.
   expect(Math.min(least('lock', 'promises'), least('release', 'promises'))).toBeGreaterThan(1)
   expect(await child.exited).toEqual({ code: 0, signal: null })
 })

@@ -17,7 +17,7 @@ test('a master of a cluster that hangs while the main thread is blocked costs no
     const there = (isHung: boolean) => names.find((_, n) => (masters[n] === hung) === isHung) ?? ''
     await client.getLock(there(true)).lock({ leaseMs: 6_000, renew: true })
     const { signal } = await client.getLock(there(false)).lock({ leaseMs: 1_400, renew: true })
-    // The thread has been connected to both by then.
+    // After this time, the thread is connected to both nodes.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
     expect(signal.aborted).toBe(false)
     hung?.pause()

@@ -20,7 +20,7 @@ function startBlockable(url: string, options: object) {
 
 const isAboutTheThread = ({ error = '' }: Told) => error.includes('watchdog thread')
 
-/** How many connections of others than the test it has. */
+/** Returns the number of connections to the server, without the connection of the test. */
 async function connectionsTo({ admin }: RedisServer): Promise<number> {
   const all = String(await admin.client('LIST', 'TYPE', 'NORMAL'))
   return all.trim().split('\n').length - 1
@@ -38,7 +38,7 @@ test('a thread whose server is demoted renews on the new master', async () => {
   await child.next<Told>((said: Told) => said.locked !== undefined)
   await eventually(async () => (await connectionsTo(old)) === 2)
   child.send({ command: 'block', ms: 8_000 })
-  await old.admin.ping() // WAIT is for what was done before the last command of its own client.
+  await old.admin.ping() // WAIT covers only writes before the previous command of this connection.
   await old.admin.wait(1, 1_000)
   await next.admin.replicaof('NO', 'ONE')
   address.switchTo(next)
@@ -54,7 +54,7 @@ test('a thread whose server is demoted renews on the new master', async () => {
 test('a thread that cannot connect reports this once, and continues to try', async () => {
   const server = await startRedis()
   const child = startBlockable(server.url, { leaseMs: 2_000, watchdogThread: true })
-  // There is room for one: the thread comes second, and is refused.
+  // The server has room for one more connection. The thread connects second, so the server refuses the thread.
   child.send({ command: 'look', name: 'it' })
   await child.next<Told>((said: Told) => said.looked === false)
   await server.admin.config('SET', 'maxclients', '2')

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { WatchdogThread } from '../../src/servers/redis/thread/watchdog-thread.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** It reports which slots are kept. It frees a slot when asked, and throws at the lease `deadly`. */
+/** The program reports which slots it keeps. It frees a slot on request, and throws for the lease `deadly`. */
 const PROGRAM = `
 import { parentPort } from 'node:worker_threads'
 const deadly = new Set()

@@ -23,7 +23,7 @@ afterEach(async () => {
   await server.flush()
 })
 
-/** A client whose thread is to run this program. */
+/** Returns a client whose watchdog thread runs this program. */
 function clientWith(name: string, program?: string): Holdfast {
   const file = join(folder, name)
   if (program !== undefined) writeFileSync(file, program)

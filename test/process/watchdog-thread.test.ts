@@ -12,7 +12,7 @@ function startBlockable(options: Record<string, unknown>) {
   return startChild(file, { args: [JSON.stringify({ url: server.url, options })] })
 }
 
-/** The worker has a connection of its own when it is ready to stand in. */
+/** Waits until the thread has its own connection, and so can renew leases. */
 async function workerIsUp(): Promise<void> {
   await eventually(async () => {
     const clients = String(await server.admin.client('LIST'))
@@ -91,9 +91,9 @@ describe('a watchdog with a thread', () => {
       }
       return leftMs === -2
     })
-    // The main thread could not renew it so far.
+    // By then, the main thread alone would have lost the lease.
     expect(seenAt).toBeGreaterThan(blockedAt + scaledMs(1_000))
-    // But for the way of the last renewal.
+    // The last renewal takes some time to reach the server.
     expect(lastAt).toBeLessThan(endsAt + scaledMs(500))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: false, aborted: true })
     await closeIn(child)
@@ -114,7 +114,7 @@ describe('a watchdog with a thread', () => {
       if (leftMs > 0) seenAt = lookedAt
       return leftMs === -2
     })
-    // The main thread could not renew it so far.
+    // By then, the main thread alone would have lost the lease.
     expect(seenAt).toBeGreaterThan(blockedAt + scaledMs(1_000))
     expect(seenAt).toBeLessThan(endsAt + scaledMs(500))
     await child.next<AfterBlock>(afterBlock)

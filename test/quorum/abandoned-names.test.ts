@@ -6,7 +6,7 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** One master may take so long; the connection is not given up for as long as the test lasts. */
+/** The time limit of one request to a master. The client keeps its connections for longer than a test lasts. */
 const callMs = 600
 const options = {
   leaseMs: callMs * 10,
@@ -15,7 +15,7 @@ const options = {
   outageMs: 20_000,
 }
 
-/** When releases in one name came to each master. */
+/** For each master, the times at which releases reached the proxy. */
 type Times = readonly number[][]
 
 interface Proxied {
@@ -33,7 +33,7 @@ async function proxied(): Promise<Proxied> {
   return { cluster, proxies, urls: proxies.map(({ url }) => url) }
 }
 
-/** Notes from now on when each of them is told of the end of any hold. */
+/** Records from now on when releases reach each proxy. */
 function releasesAt(proxies: readonly FaultProxy[]): Times {
   return proxies.map((proxy) => {
     const times: number[] = []
@@ -46,7 +46,7 @@ function releasesAt(proxies: readonly FaultProxy[]): Times {
   })
 }
 
-/** Each is told again and again, but never while it may still answer what it was told before. */
+/** Checks that releases to each master are repeated, but only after the time limit of the release before. */
 async function areToldOneByOne(times: Times): Promise<void> {
   await eventually(() => times.every((one) => one.length >= 4), {
     message: 'each master to be told again and again',
@@ -83,7 +83,7 @@ describe('masters that run requests and do not answer', () => {
     for (const proxy of proxies) proxy.blackHole({ only: 'commands', onHeal: 'drop' })
     const foreground = releasesAt(proxies)
     await expect(lease.release()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    // While it was waited for, nobody else told them.
+    // Only the release itself sent requests so far, and no background task.
     for (const one of foreground) expect(one.length).toBeLessThanOrEqual(6)
     await areToldOneByOne(releasesAt(proxies))
     expect((await cluster.holders('it')).every((owner) => owner === lease.owner)).toBe(true)
@@ -106,7 +106,7 @@ describe('`close()` while releases are pending', () => {
       proxy.blackHole({ only: 'commands', onHeal: 'drop' })
     }
     await lease.release().catch(() => {})
-    // Twice the longest call, and a moment.
+    // Twice the longest call, and some extra time.
     await within(5_000, client.close())
     for (const proxy of proxies) await proxy.heal()
     await cluster.free('it')

@@ -13,10 +13,10 @@ interface Facts {
   whyDown?: CallFailure
 }
 
-/** Returns the release of the whole hold of an owner id. */
+/** The release of the whole hold of an owner. */
 const ending = (owner: string) => ({ owner, holds: 0, token: '' as const, callMs: 50 })
 
-/** The attempts at a master that answers as it is told to. */
+/** Returns attempts at a master. The test decides how this master answers. */
 function attemptsOn(
   release: () => Promise<Released>,
   facts: Facts = { everUp: true, lateAtMostMs: 0 },
@@ -175,7 +175,7 @@ test.each([
   },
 )
 
-/** Attempts at a master that has granted the lock to `c:1`, and answers releases by hand. */
+/** Returns attempts at a master that has granted the lock to `c:1`. The test decides its answers to releases. */
 async function grantedTo(answers: readonly Promise<Released>[]) {
   const asked: number[] = []
   const { attempts, track, lower } = attemptsOn(() => {

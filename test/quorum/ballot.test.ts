@@ -3,7 +3,7 @@ import { Ballot, type Decided, type Vote } from '../../src/servers/quorum/ballot
 import type { Reply } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** A ballot that two answers `yes` decide. After an answer `no` it is nearly decided. */
+/** A ballot that ends after two answers `yes`. After an answer `no`, it is almost decided. */
 class TestBallot extends Ballot<string, string> {
   readonly replies = new Map<string, Reply<string>>()
   readonly lateVotes: string[] = []

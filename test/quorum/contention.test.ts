@@ -11,10 +11,10 @@ import * as scripts from '../support/scripts.ts'
 
 const { sha1: VOTE } = scripts.vote
 
-/** With these options, a call to a silent master lasts for 5 s. */
+/** With these options, a call to a silent master takes 5 s. */
 const SLOW_CALLS = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
 
-/** Contends for the lock some times, each with a short critical section. */
+/** Several clients acquire the lock `times` times each, each time for a short critical section. */
 async function contend(cluster: Cluster, clients: number, times: number): Promise<number[]> {
   const tokens: number[] = []
   const turns = Array.from({ length: clients }, async () => {
@@ -31,7 +31,7 @@ async function contend(cluster: Cluster, clients: number, times: number): Promis
 }
 
 describe('a waiter for a lock that another client holds', () => {
-  /** A waiter behind proxies, in five masters, and what it takes to tell it of releases. */
+  /** Starts a waiter that uses five masters behind proxies. Returns functions that publish messages about releases. */
   async function waiting(options: { leaseMs?: number; commandTimeoutMs?: number } = {}) {
     const cluster = await Cluster.start(5)
     for (const { admin } of cluster.masters) {
@@ -50,7 +50,7 @@ describe('a waiter for a lock that another client holds', () => {
     await pause(150)
     const counts = () => proxies.map((proxy) => proxy.count(VOTE))
     let before = counts()
-    /** How often each master was asked since it was told. */
+    /** Returns how often each master has been asked since the last messages. */
     const asked = () => counts().map((count, i) => count - (before[i] ?? 0))
     const tell = async (which: readonly RedisServer[] = cluster.masters) => {
       before = counts()
@@ -63,7 +63,7 @@ describe('a waiter for a lock that another client holds', () => {
       asked,
       allAsked,
       masters: cluster.masters,
-      /** It is told that the lock is free, twice, and finds it held. */
+      /** Publishes a message about a release twice, although the lock is still held. */
       losesTwice: async () => {
         for (let i = 0; i < 2; i++) {
           await tell()
@@ -82,7 +82,7 @@ describe('a waiter for a lock that another client holds', () => {
   test('a waiter asks each master once for one release, however many masters report it', async () => {
     const once = [1, 1, 1, 1, 1]
     let seen: number[] = []
-    // If a master stands still for a moment, its message comes after the answers. Then the test tries again.
+    // If a master stands still for a moment, its message arrives after the answers. Then the test tries again.
     for (let i = 0; i < 20 && !isDeepStrictEqual(seen, once); i++) {
       const { tell, asked, allAsked, end } = await waiting(SLOW_CALLS)
       await tell()

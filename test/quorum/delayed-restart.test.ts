@@ -11,8 +11,8 @@ import { takes } from '../support/takes.ts'
 const keyless = { keys: true, why: 'a lease of a killed or stopped holder is part of the test' }
 
 /**
- * Somebody with a fixed lease, who can be cut off from all masters: what they forget then is not
- * given back to them.
+ * Returns a holder with a fixed lease, and a function that cuts it off from all masters. After the cut, the holder
+ * cannot restore the lock at a master that lost it.
  */
 async function holderOf(cluster: Cluster, options: { newDeployment?: boolean } = {}) {
   const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
@@ -51,7 +51,7 @@ describe.each([3, 5])('a deployment of %i masters', (count) => {
     const first = await cluster.client().getLock('it').lock(30_000)
     await Promise.all(cluster.masters.map((master) => master.restart()))
     const lock = cluster.client({ outageMs: 400 }).getLock('it')
-    // One that takes long to answer the first time has another reason.
+    // If a master answers its first request late, the error has another reason for this master.
     await eventuallyPasses(async () => {
       const error = await lock.lock().then(String, (failure: Error) => failure)
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
@@ -129,7 +129,7 @@ test('each reason why a master does not vote comes with a remedy', async () => {
   const [gone, hung] = cluster.masters
   await gone?.kill()
   await hung?.pause()
-  // The last request may have too little time for the error of the connection.
+  // The last request may have too little time to receive the connection error.
   await eventuallyPasses(async () => {
     const { message } = (await lock.lock().catch((error) => error)) as Error
     expect(message).toMatch(/ECONNREFUSED/)
@@ -143,7 +143,7 @@ test('each reason why a master does not vote comes with a remedy', async () => {
 test('new masters vote without `newDeployment` when the longest lease has passed', async () => {
   const cluster = await Cluster.start(3, false)
   const client = cluster.client({ leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 })
-  // Each master counts 800 ms on its wall clock, which may be adjusted meanwhile.
+  // Each master counts 800 ms on its wall clock, which may be adjusted during this time.
   const lease = await takes({ atLeast: 750 }, client.getLock('it').lock())
   await lease.release()
 })
@@ -162,7 +162,7 @@ test('a master that stores every write before its answer votes at once after a r
   const next = granted(await other.getLock('it').tryLock())
   expect(next.token).toBeGreaterThan(token)
   await next.release()
-  // It may be connecting again: then the release is repeated.
+  // If the client is connecting again, the release is repeated and may reject.
   expect(await lease.release().catch(() => true)).toBe(true)
   await cluster.free('held')
 })
@@ -172,7 +172,7 @@ test('a master that stores its writes once a second does not vote at once after 
     config: { appendonly: 'yes', appendfsync: 'everysec' },
   })
   const master = cluster.masters[0] as RedisServer
-  // If the master did not store its mark in time, it is empty after the restart, and a new deployment.
+  // If the master did not store its mark in time, it is empty after the restart and counts as new.
   await eventuallyPasses(async () => {
     await cluster
       .client({ newDeployment: true })
@@ -242,7 +242,7 @@ test('a restarted master rests from the moment it is reached, not from the next 
   const lease = granted(await client.getLock('it').tryLock(5_000))
   const [first] = cluster.masters as [RedisServer]
   await first.restart()
-  // Nobody asks for another lock: the one that is held is renewed, and given back to it.
+  // The client requests no other lock. It only renews the held lock, and restores it at the restarted master.
   const mark = await eventually(() => first.admin.get(BIRTH), { timeoutMs: 10_000 })
   const [, runId] = /run_id:(\w+)/.exec(await first.admin.info('server')) ?? []
   const [sinceUs, bornAs] = String(mark).split(' ')

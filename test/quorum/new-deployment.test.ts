@@ -21,7 +21,7 @@ async function start() {
   return { cluster, masters, proxies, urls: proxies.map(({ url }) => url) }
 }
 
-/** A script that writes the mark of a master, and no vote: it has the mark as its one key. */
+/** True for a script that writes the mark of a master and is not a vote: the mark is its only key. */
 const marks = ({ command, args }: ProxyRequest) =>
   /^eval/i.test(command) && String(args[2]) === BIRTH
 
@@ -31,16 +31,16 @@ const isOf =
     args[0] === script.sha1 || args[0] === script.source
 const [claims, founds] = [isOf(claim), isOf(found)]
 
-/** The mark of a master that is claimed for a new deployment, and does not vote for that. */
+/** The mark of a master that a client has claimed for a new deployment, and that does not vote yet. */
 const CLAIM = /^\d+ [0-9a-f]+\/[\w-]+\.\d+ /
 
 const sinceMs = async ({ admin }: RedisServer) =>
   Number((await admin.get(BIRTH))?.split(' ')[0] ?? Infinity) / 1_000
 
-/** Whether it votes now: it has a mark, and its time has come. */
+/** True if the master votes now: its mark has a time that has passed. */
 const votes = async (master: RedisServer) => (await sinceMs(master)) <= Date.now()
 
-/** Somebody with a lease on the masters of these proxies, who hears of nothing that happens to them afterwards. */
+/** Returns a lease on the masters of these proxies. Its client can no longer reach these masters. */
 async function cutOffHolder(cluster: Cluster, masters: readonly RedisServer[]) {
   const proxies = await Promise.all(masters.map(({ port }) => startProxy(port)))
   const urls = proxies.map(({ url }) => url)
@@ -53,7 +53,7 @@ async function cutOffHolder(cluster: Cluster, masters: readonly RedisServer[]) {
   return lease
 }
 
-/** Slow enough for a test to come between two of its steps. */
+/** Times so long that the test can act between two steps of a client. */
 const PATIENT = {
   newDeployment: true,
   leaseMs: 30_000,
@@ -69,7 +69,7 @@ test('a client that knows a deployment founds no other deployment after all mast
   await Promise.all(masters.map((master) => master.flush()))
   await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   expect(lease.valid).toBe(true)
-  // Each master rests from then on, and a new client finds that.
+  // From now on each master rests, and a new client finds this.
   const fresh = cluster.client({ newDeployment: true, outageMs: 400 })
   expect(
     await fresh
@@ -130,7 +130,7 @@ test('a master that is emptied after its claim rests, and the other masters vote
     .tryLock()
     .catch(() => null)
   await Promise.race(traps.map(({ seen }) => seen))
-  // The first of them is asked to vote only when all were claimed.
+  // A master is asked to vote only after all masters were claimed.
   for (const { admin } of masters) expect(await admin.get(BIRTH)).toMatch(CLAIM)
   const first = proxies.findIndex((proxy) => proxy.count(founds) > 0)
   const emptied = masters[(first + 1) % 3] as RedisServer
@@ -138,7 +138,7 @@ test('a master that is emptied after its claim rests, and the other masters vote
   for (const trap of traps) trap.release()
   const lease = await asked
   expect(await votes(emptied)).toBe(false)
-  // The two that kept their claims vote: they have forgotten nothing.
+  // The two masters that kept their claims vote, because they have lost no data.
   await granted(lease).release()
   await cluster.free('it')
 })

@@ -8,7 +8,7 @@ import * as scripts from '../support/scripts.ts'
 
 const options = { leaseMs: 20_000, longestLeaseMs: 40_000 }
 
-/** Three masters, the first of them behind a proxy; it knows all scripts but one. */
+/** Starts three masters. The first master is behind a proxy and knows all scripts except `unknown`. */
 async function firstProxied(
   unknown?: string,
 ): Promise<{ cluster: Cluster; proxy: FaultProxy; urls: string[] }> {
@@ -89,7 +89,7 @@ describe('a release that a minority did not receive', () => {
     await lease.release()
     await (await waiting).release()
     hole.heal()
-    // It is sent the vote once more, with its source, behind all that came after it.
+    // The vote is sent again with its source, after all later requests.
     await eventually(() => proxy.count((it) => it.command === 'EVAL') > 0)
     await cluster.free('it')
     await never(async () => (await cluster.holders('it')).some(Boolean), 300)
@@ -99,7 +99,7 @@ describe('a release that a minority did not receive', () => {
     const cluster = await Cluster.start(3)
     const lease = await cluster.client(options).getLock('it').lock(1_000)
     await cluster.heldEverywhere('it', lease.owner)
-    // As a server whose clock was set back.
+    // A server whose clock was set back keeps the lock for longer.
     await cluster.masters[0]?.admin.pexpire('it', 60_000)
     await eventually(() => lease.signal.aborted)
     await cluster.free('it')
@@ -110,7 +110,7 @@ describe('a release that a minority did not receive', () => {
     const lock = cluster.client(options, urls).getLock('it')
     await lock.using(() => {})
     await cluster.free('it')
-    // All answers are in: none is lost with the connection.
+    // Waits for all answers, so that none is lost with the connection.
     await pause(200)
     proxy.refuse()
     proxy.cut()
@@ -188,7 +188,7 @@ describe.each(['a release', 'a hand-over'])('%s that no majority received', (wha
       for (const { admin } of cluster.masters) await admin.replicaof('127.0.0.1', '1')
     }
     const releasing = lease.release()
-    // Long enough for the release to pause between its tries for longer than it takes to connect.
+    // After this time, the pauses between the tries of the release are longer than the time to connect.
     await pause(800)
     if (how === 'refuse') for (const proxy of proxies) await proxy.heal()
     else {
@@ -212,7 +212,7 @@ test('a vote whose reply was lost is released although a majority refuses all re
     await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha')
   }
   proxy.onNextRequest(scripts.vote.sha1, 'cutAfter')
-  // It is known to be lost before the others have answered.
+  // The client learns that the reply was lost before the other masters answer.
   for (const { admin } of cluster.masters.slice(1)) await admin.client('PAUSE', 150)
   await expect(lock.tryLock()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
   await cluster.free('it')

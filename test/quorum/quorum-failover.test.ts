@@ -18,7 +18,7 @@ async function infoOf({ admin }: RedisServer, section: string, field: string): P
   return new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(await admin.info(section))?.[1] ?? ''
 }
 
-/** Follows the other one, and has all that it has. */
+/** Makes the server a replica, and waits until it has all data of the master on this port. */
 async function follow(replica: RedisServer, port: number): Promise<void> {
   await replica.admin.replicaof('127.0.0.1', port)
   await eventually(
@@ -32,7 +32,7 @@ async function isPromoted(server: RedisServer): Promise<void> {
   expect(await infoOf(server, 'replication', 'role')).toBe('master')
 }
 
-/** Three masters that have voted, and a replica of the first that hears of nothing any more. */
+/** Starts three masters that have voted, and a replica of the first master that receives no further data. */
 async function withLaggingReplica(options: StartOptions = QUICK) {
   const cluster = await Cluster.start(3, false, options)
   const [first, second, third] = cluster.masters as Three
@@ -43,14 +43,14 @@ async function withLaggingReplica(options: StartOptions = QUICK) {
   await cluster.free('first')
   const replica = await startRedis(options)
   await follow(replica, first.port)
-  // Nobody is there: it keeps what it has.
+  // No server listens there, so the replica keeps its data.
   await replica.admin.replicaof('127.0.0.1', await freePort())
-  // A server that got its first replica is another one: it has rested for that.
+  // A master with its first replica gets another replication id, and would rest. This mark ends the rest.
   await letVote(first)
   return { cluster, first, second, third, replica }
 }
 
-/** Somebody who has a fixed lease on the first two of three masters, and cannot be told of anything. */
+/** Returns a fixed lease on the first two of three masters. Its client can no longer reach any master. */
 async function holderOnTwo(cluster: Cluster, name: string, options = {}) {
   const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
   const [, , away] = proxies as [FaultProxy, FaultProxy, FaultProxy]
@@ -77,7 +77,7 @@ test('a lagging replica that takes over does not vote, even if it stores every w
   const other = cluster.client({ outageMs: 2_000 }, urls).getLock('it')
   expect(await other.tryLock(2_000).catch(() => null)).toBeNull()
   expect(lease.valid).toBe(true)
-  // The next one who looks cannot take it for one that never was a replica.
+  // The mark shows the next client that this server was a replica.
   const mark = String(await replica.admin.get(BIRTH)).split(' ')
   expect(Number(mark[0]) / 1_000).toBeGreaterThan(Date.now() + 20_000)
   expect(mark[2]).toBe('0')
@@ -96,7 +96,7 @@ test('a master that was a replica for a moment does not vote, even for a client 
   await isPromoted(replica)
   await follow(first, replica.port)
   await isPromoted(first)
-  // It is the same process with older data, its mark is its own, and connections have outlived that.
+  // The process is the same but has older data. Its mark is its own, and connections still exist.
   expect(await infoOf(first, 'server', 'run_id')).toBe(runId)
   expect(await first.admin.exists('it')).toBe(0)
   expect((await first.admin.get(BIRTH))?.split(' ')[1]?.split('/')[0]).toBe(runId)

@@ -5,7 +5,7 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** Three masters that know the scripts, and ways to them for one client. */
+/** Starts three masters that know the scripts, each behind a proxy. */
 async function start(): Promise<{ cluster: Cluster; proxies: FaultProxy[]; urls: string[] }> {
   const cluster = await Cluster.start(3)
   for (const { admin } of cluster.masters) {
@@ -22,13 +22,13 @@ test('`forceUnlock()` on a bare majority is not undone by a holder that restores
   const holder = cluster.client({ ...QUICK, leaseMs: 6_000 }, urls)
   const lease = await holder.getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
-  // The first has lost it, and is about to be given it back with the next renewal.
+  // The first master has lost the lock. The next renewal of the holder restores the lock there.
   const [first, , third] = cluster.masters
   const [way] = proxies
   const trap = (way as FaultProxy).onNextRequest(scripts.restore.sha1, 'hold')
   await first?.admin.del('it')
   await within(5_000, trap.seen)
-  // The third is out of reach for the one who uses force.
+  // The client that calls `forceUnlock()` cannot reach the third master.
   const dead = await startProxy(third?.port as number)
   dead.refuse()
   const others = cluster.masters.slice(0, 2).map(({ url }) => url)
@@ -55,7 +55,7 @@ test('`forceUnlock()` without a majority rejects, and the holder keeps the lock'
     { ...QUICK, outageMs: 800 },
     ways.map(({ url }) => url),
   )
-  // On a busy machine the first connections may take longer than this short `outageMs`.
+  // On a busy machine, the first connections may take longer than this short `outageMs`.
   await eventually(() => forcer.getLock('it').isLocked())
   for (const way of ways.slice(1)) {
     for (let i = 0; i < 50; i++) way.onNextRequest(scripts.forceRelease.sha1, 'cutBefore')
@@ -66,7 +66,7 @@ test('`forceUnlock()` without a majority rejects, and the holder keeps the lock'
     message: expect.stringContaining('not confirmed to be unlocked by force'),
   })
   for (const way of ways) await way.heal()
-  // With two of three it goes on; it is not given back where it was taken.
+  // The lock is still held at two of three masters. The holder does not restore it at the first master.
   const [first] = cluster.masters
   await never(async () => {
     expect(lease.valid).toBe(true)
@@ -107,7 +107,7 @@ test('`forceUnlock()` finds the holder although one master is down and one has l
   const [first, second] = cluster.masters
   await first?.admin.del(lockKeys('it').lock)
   await second?.kill()
-  // One has it, one lost it, one does not answer: it is held, by two of three.
+  // One master has the lock, one master has lost it, and one is down. The lock counts as held.
   const forcer = cluster.client()
   expect(await within(10_000, forcer.getLock('it').forceUnlock())).toBe(true)
   const [one, , three] = await cluster.holders('it')

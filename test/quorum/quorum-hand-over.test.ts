@@ -8,7 +8,7 @@ import * as scripts from '../support/scripts.ts'
 afterEach(() => jest.restoreAllMocks())
 
 test('a lock that was restored at a master stays there for the next owner with the same id', async () => {
-  // A long turn, for the test to be slow in.
+  // The turn of the client never ends, so the test may be slow.
   jest.spyOn(HandOverBudget.prototype, 'isUsedUp', 'get').mockReturnValue(false)
   const cluster = await Cluster.start(3)
   const [one, two, three] = cluster.masters
@@ -33,7 +33,7 @@ test('a lock that was restored at a master stays there for the next owner with t
   await cluster.heldEverywhere('it', lease.owner)
   const trap = proxy.onNextRequest(scripts.restore.sha1, 'holdReply')
   await three.admin.del('it')
-  // It connects again, so that everything is looked at.
+  // After a new connection, the client checks all holds.
   await three.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await trap.seen
   await eventually(async () => (await three.admin.exists('it')) === 1)
@@ -42,7 +42,7 @@ test('a lock that was restored at a master stays there for the next owner with t
   expect(next.owner).toBe(lease.owner)
   const releases = proxy.count(scripts.release.sha1)
   trap.release()
-  await lock.isLocked() // Whatever follows from the answer has been sent before that.
+  await lock.isLocked() // All requests that follow from the answer have been sent before this request.
   await lock.isLocked()
   expect(proxy.count(scripts.release.sha1)).toBe(releases)
   expect(await cluster.holders('it')).toEqual(Array(3).fill(next.owner))

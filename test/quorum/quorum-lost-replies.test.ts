@@ -11,7 +11,7 @@ interface Proxied {
   readonly urls: string[]
 }
 
-/** Masters with a proxy before each, which know the scripts, and whose counters are set apart. */
+/** Starts masters that know the scripts, each behind a proxy. Their counters differ by `apart`. */
 async function proxied(count: number, apart = 100): Promise<Proxied> {
   const cluster = await Cluster.start(count)
   for (const [i, { admin }] of cluster.masters.entries()) {
@@ -22,7 +22,7 @@ async function proxied(count: number, apart = 100): Promise<Proxied> {
   return { cluster, proxies, urls: proxies.map(({ url }) => url) }
 }
 
-/** Somebody else, who reaches all masters, takes it after that: with a higher token. */
+/** Checks that a later client, which reaches all masters, receives a greater token. */
 async function nextIsAbove(cluster: Cluster, token: number): Promise<void> {
   const next = await within(5_000, cluster.client().getLock('it').lock())
   expect(next.token).toBeGreaterThan(token)
@@ -95,7 +95,7 @@ test('an agreement that no majority confirms grants no lock', async () => {
   const lock = cluster.client({ outageMs: 1_500 }, urls).getLock('it')
   await lock.isLocked()
   for (const proxy of proxies) {
-    // One for each attempt that there may be.
+    // A trap for each possible attempt.
     for (let i = 0; i < 100; i++) proxy.onNextRequest(scripts.agree.sha1, 'cutBefore')
   }
   expect(await lock.tryLock(1_500).catch(() => null)).toBeNull()

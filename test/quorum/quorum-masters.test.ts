@@ -8,7 +8,7 @@ import { Cluster } from '../support/quorum-rig.ts'
 /** With these options, a master that answers late still answers in time. */
 const PATIENT = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
 
-/** The state of each. */
+/** Returns the state of each master. */
 const states = async (client: Holdfast) => (await client.masters()).map(({ state }) => state)
 
 test('`masters()` reports the masters that vote, even before any other request', async () => {
@@ -26,7 +26,7 @@ test('`masters()` reports a master that rests, and for how long', async () => {
   await client.masters()
   const [first] = cluster.masters
   await first?.restart()
-  // A client that was connected has it rest from when it is back.
+  // A client that was connected makes the master rest as soon as it is connected again.
   await eventually(async () => (await states(client))[0] === 'rests')
   const [rests, ...others] = await client.masters()
   expect(rests?.restsForMs).toBeGreaterThan(30_000)

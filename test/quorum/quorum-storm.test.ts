@@ -7,7 +7,7 @@ import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Witness } from '../support/witness.ts'
 
-/** Contends until told to stop; what a fault costs it is beside the point here. */
+/** Acquires the lock again and again until `over()`. Failures that the faults cause do not matter. */
 async function contend(client: Holdfast, witness: Witness, over: () => boolean): Promise<void> {
   const lock = client.getLock('it')
   while (!over()) {
@@ -52,7 +52,7 @@ describe.each([
     for (const master of [...cluster.masters, ...cluster.masters.slice(0, 3)]) {
       await hurt(master)
       seen = witness.grants
-      // The masters that forgot rest; then everybody is to go on.
+      // The masters that lost their data rest. After this, all clients must acquire the lock again.
       await eventually(() => witness.grants >= seen + 3, { message: 'three more grants' })
     }
     over = true

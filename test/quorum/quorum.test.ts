@@ -14,7 +14,7 @@ const keys = lockKeys('it')
 /** The time limit of one request to a master, in milliseconds. */
 const CALL_MS = 2_000
 
-/** The masters as one, without a client before them. */
+/** Returns a quorum of the masters, without a client. */
 function quorumOver({ masters }: Cluster): LockServer {
   const nodes = masters.map(
     ({ url }) => new RedisServer(url, CALL_MS, () => {}, { counterMs: 60_000 }),
@@ -31,7 +31,7 @@ function quorumOver({ masters }: Cluster): LockServer {
 
 const lockOf = (cluster: Cluster) => verbsOf(quorumOver(cluster).lock('it'))
 
-/** How many listen for releases, at each master. */
+/** Returns the number of clients that listen for releases, for each master. */
 async function listeners(cluster: Cluster): Promise<number[]> {
   const counts = cluster.masters.map(({ admin }) => admin.pubsub('NUMSUB', keys.channel))
   return (await Promise.all(counts)).map((reply) => Number(reply[1]))
@@ -116,7 +116,7 @@ test('a split hand-over does not wait for masters that are down', async () => {
     token = answer.token
   }
   const from = { owner: 'me:8', token }
-  // No call waits for the answers of masters that are down, be it one after the other.
+  // No call waits for the answers of masters that are down, not even one after the other.
   const handingOver = lock.handOver({
     from,
     to: { owner: 'me:9', leaseMs: 10_000 },

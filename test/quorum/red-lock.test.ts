@@ -24,7 +24,7 @@ function clientOf(master: { url: string }, options: Options = {}): Holdfast {
   return client
 }
 
-/** A client of each of the masters. */
+/** Returns a client of each master. */
 function clientsOf(cluster: Cluster, options: Options = {}): [Holdfast, ...Holdfast[]] {
   const clients = cluster.masters.map((master) => clientOf(master, options))
   atEnd(() => Promise.all(cluster.masters.map((master) => master.revive())).then(() => {}), {
@@ -97,13 +97,13 @@ describe('a RedLock', () => {
     const cluster = await Cluster.start(3)
     const [behind, ...others] = cluster.masters as [RedisServer, ...RedisServer[]]
     const proxy = await startProxy(behind.port)
-    // No request is late, and so none is repeated.
+    // With these options, no request is repeated because an answer is late.
     const patient = { leaseMs: 50_000, commandTimeoutMs: 5_000, outageMs: 10_000 }
     const clients = [proxy, ...others].map((one) => clientOf(one, patient))
     const [first] = clients as [Holdfast]
     await redLockOf(clients, 'before').using(() => {})
     await cluster.free('before')
-    // The first server does not know any more since when it votes.
+    // The first server has lost its mark, so it must not vote.
     await behind.admin.del(BIRTH)
     const names = Array.from({ length: 12 }, (_, i) => `plain ${i}`)
     const [, lease, ...plain] = await Promise.all([
@@ -115,7 +115,7 @@ describe('a RedLock', () => {
     for (const [i, { owner }] of plain.entries()) {
       expect(await cluster.holders(names[i] as string)).toEqual([owner, '', ''])
     }
-    // All were asked for once: in one request, or in two where it did not know that script.
+    // The client sent one request for all locks, or two if the server did not know the script.
     expect(proxy.count(({ args }) => MANY.has(args[0] as string))).toBeLessThanOrEqual(2)
     expect(proxy.count(scripts.acquire.sha1)).toBe(0)
     await Promise.all([lease, ...plain].map((one) => one.release()))
@@ -165,7 +165,7 @@ describe('a RedLock', () => {
     expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
     const others = clientsOf(cluster)
     await lock.using(async () => expect(await redLockOf(others).tryLock()).toBeNull())
-    // What it was asked in its sleep it does now, and is told to undo.
+    // The server now runs the requests that it received while it was stopped. The client releases what they acquired.
     cluster.masters[3]?.resume()
     await cluster.free('it')
   })
@@ -478,7 +478,7 @@ describe('an invalid RedLock', () => {
     expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
     expect(error.message).toContain(`it is the same server as localhost:${one.port}`)
     await cluster.free('it')
-    // Also when it is found out by the first use, and with a name for each.
+    // The clients also detect this during their first use, and if each lock has another name.
     for (let i = 0; i < 5; i++) {
       const cold = [clientOf(one), clientOf(one), clientOf(two)] as [Holdfast, Holdfast, Holdfast]
       await two.kill()

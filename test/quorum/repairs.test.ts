@@ -7,7 +7,7 @@ import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 
-// No renewal comes before a test is over, and no connection is given up in that time.
+// With these options, a test ends before the next renewal, and no connection is closed because of a late answer.
 const STILL = { leaseMs: 60_000, longestLeaseMs: 60_000, commandTimeoutMs: 5_000 }
 
 const somebodyElse = async ({ admin }: RedisServer, name: string, ms: number) => {
@@ -15,7 +15,7 @@ const somebodyElse = async ({ admin }: RedisServer, name: string, ms: number) =>
   await admin.pexpire(name, ms)
 }
 
-/** Masters with a proxy before each of them, which know the scripts by hash already. */
+/** Starts masters that know the scripts, each behind a proxy. */
 async function proxied(count: number) {
   const cluster = await Cluster.start(count)
   for (const { admin } of cluster.masters) {
@@ -25,7 +25,7 @@ async function proxied(count: number) {
   return { cluster, proxies, urls: proxies.map(({ url }) => url) }
 }
 
-/** Whoever forgets one lock now lets nobody else have it. */
+/** Checks that the loss of the lock at one of five masters lets no other client acquire the lock. */
 async function oneKeyLess(cluster: Cluster, { name, owner }: Lease): Promise<void> {
   const [first] = cluster.masters as [RedisServer]
   await first.admin.del(name)
@@ -64,7 +64,7 @@ describe.each([
 
   test('the lease is given to masters that did not answer the vote, although their connections stand', async () => {
     const { cluster, proxies, urls } = await proxied(5)
-    // A master has a tenth of the lease; the connection is given up long after that.
+    // A master has a tenth of the lease to answer. The client closes a silent connection only much later.
     const options = { ...STILL, leaseMs: 6_000, commandTimeoutMs: 30_000 }
     const lock = cluster.client(options, urls).getLock('it')
     await lock.using(() => {})
@@ -152,7 +152,7 @@ describe('a lock that is not restored', () => {
     await cluster.client(STILL).getLock('it').forceUnlock()
     await cluster.free('it')
     await full.admin.config('SET', 'maxmemory', '0')
-    // Looks for a repair come after 20, 40, 80 ms and so on.
+    // The client checks for repairs after 20, 40, 80 ms and so on.
     await pause(700)
     expect(await cluster.holders('it')).toEqual(['', '', '', '', ''])
   })
@@ -169,7 +169,7 @@ test('many locks that one master refuses cost few requests, and at most two whil
   const names = Array.from({ length: 300 }, (_, i) => `it:${i}`)
   const leases = await Promise.all(names.map((name) => client.getLock(name).lock(50_000)))
   await pause(1_500)
-  // Looks grow apart: 20, 40, 80 ms and so on, and take all locks together.
+  // The checks come after 20, 40, 80 ms and so on. Each check is for all locks together.
   expect(first.count(scripts.renew.sha1)).toBeLessThan(60)
   last.refuse()
   last.cut()
@@ -187,13 +187,13 @@ test('many locks that one master refuses cost few requests, and at most two whil
 test('a hold on too few masters is released nowhere while its lease counts', async () => {
   const cluster = await Cluster.start(3)
   const [first, second, third] = cluster.masters.map(({ admin }) => admin)
-  // Somebody else, whose attempt came to nothing, has one of the votes.
+  // Another owner has one of the votes, although its attempt failed.
   await third?.hset('it', 'somebody:else/1', 1)
   await third?.pexpire('it', 30_000)
   const lock = cluster.client().getLock('it')
   const lease = await lock.lock(10_000)
   await cluster.masters[1]?.flush()
-  // It is looked at more than once in that time.
+  // The client checks the hold more than once during this time.
   await pause(500)
   await third?.del('it')
   expect(await cluster.client().getLock('it').tryLock(1_000)).toBeNull()
@@ -218,7 +218,7 @@ test('a holder whose lock is on too few masters learns of the loss before anothe
     .lock()
     .finally(() => heard.push('let in'))
   await waits
-  // Otherwise a repair at the third master could give the lock to a majority again.
+  // Otherwise the client could restore the lock at the third master, and would have a majority again.
   proxies[2]?.refuse()
   proxies[2]?.cut()
   await Promise.all([second.flush(), third.admin.del('it')])

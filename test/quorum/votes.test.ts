@@ -13,7 +13,7 @@ import * as scripts from '../support/scripts.ts'
 const isRising = (tokens: readonly number[]) =>
   tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))
 
-/** Masters with a proxy before each of them, which knows the scripts by hash already. */
+/** Starts masters that know the scripts, each behind a proxy. */
 async function proxied(count: number): Promise<{ cluster: Cluster; proxies: FaultProxy[] }> {
   const cluster = await Cluster.start(count)
   for (const { admin } of cluster.masters) {
@@ -33,7 +33,7 @@ describe('tokens', () => {
     for (const round of [1, 2, 3, 4]) {
       await cluster.free('it')
       for (const [i, { admin }] of cluster.masters.entries()) {
-        // Never below what a majority was told.
+        // No counter is below the token of the last grant.
         const ahead = base + 1_000 * round + ((i * 37 + round * 11) % 5) * 100
         await admin.set(counter, ahead, 'PX', 60_000)
       }
@@ -55,7 +55,7 @@ describe('tokens', () => {
     const { cluster, proxies } = await proxied(3)
     const lock = cluster
       .client(
-        // No vote is late, and so none is requested twice.
+        // With these options, no vote is requested twice because an answer is late.
         { leaseMs: 50_000, commandTimeoutMs: 5_000 },
         proxies.map(({ url }) => url),
       )
@@ -158,7 +158,7 @@ describe('a minority', () => {
     const lock = cluster.client(LONG_CALLS).getLock('it')
     await lock.using(() => {})
     for (const master of cluster.masters.slice(0, 2)) master.pause()
-    // A call that waits for a silent master would take longer than the limit of all rounds.
+    // If a call waited for a paused master, it would take longer than the limit of all rounds.
     const rounds = async () => {
       for (let i = 0; i < 20; i++) await lock.using(() => {})
     }
@@ -187,11 +187,11 @@ describe('a minority', () => {
     const { cluster, proxies } = await proxied(3)
     const [late] = cluster.masters
     const urls = proxies.map(({ url }) => url)
-    // A lease that does not end before the test gives up.
+    // The lease is so long that it does not end during the test.
     const lock = cluster.client({ leaseMs: 60_000 }, urls).getLock('it')
     await lock.using(() => {})
     await cluster.free('it')
-    // It knows how to release, and is to be told how to vote.
+    // The master knows the release script but not the vote script, so the vote is sent again with its source.
     await late?.admin.script('FLUSH')
     await late?.admin.script('LOAD', scripts.release.source)
     const trap = (proxies[0] as FaultProxy).onNextRequest(scripts.vote.sha1, 'holdReply')
@@ -210,7 +210,7 @@ describe('a minority', () => {
       await admin.hset('it', 'somebody:else', 1)
       await admin.pexpire('it', 5_000)
     }
-    // With a lease that does not end by itself before the test gives up.
+    // The lease is so long that the vote does not end by itself during the test.
     const lock = cluster.client({ leaseMs: 60_000 }).getLock('it')
     expect(await lock.tryLock()).toBeNull()
     await eventually(async () => (await cluster.holders('it'))[0] === '')
@@ -299,7 +299,7 @@ test('a vote that is requested again is given back before the client is closed',
   const client = cluster.client({ commandTimeoutMs: 5_000, leaseMs: 60_000 }, urls)
   await client.getLock('warm').using(() => {})
   await cluster.free('warm')
-  // It does not know this script any more, and so takes the lock after it was told of the release.
+  // This master does not know the vote script, so the vote is sent again with its source, after the release.
   const { admin } = cluster.masters[2] as RedisServer
   await admin.script('FLUSH')
   await admin.script('LOAD', scripts.release.source)

@@ -15,7 +15,7 @@ describe.each(places)('the age of a hold, %s,', (_, newClient) => {
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const from = performance.now()
     const lease = await lock.upgradableLock().lock()
-    // Renewals and re-entries do not make it younger.
+    // Renewals and re-entries do not change the age.
     await eventually(() => diary.renewed >= 1)
     const again = await lock.readLock().lock(60_000)
     const youngerFrom = performance.now()

@@ -4,7 +4,9 @@ const rig = faultRig()
 
 const READER = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
 
-/** Before 4.0 the watchdog of Redisson renews the lock, and not the leases of one who has re-entered. */
+/**
+ * In versions before 4.0, the watchdog of Redisson renews the lock, but not the leases of a reader that has re-entered.
+ */
 async function reentered(leaseMs?: number): Promise<void> {
   const { admin } = rig.server
   await admin.hset('it', { mode: 'read', [READER]: 2 })

@@ -6,12 +6,15 @@ import { bothPlaces } from './read-write-places.ts'
 const rig = faultRig()
 const places = bothPlaces(rig)
 
-/** A place in the queue ends by itself after 3 s: what comes much earlier was told. */
+/** A place in the queue expires after 3 s. So an earlier end comes from a request of the client. */
 const TOLD_MS = 1_000
 
 const sides = ['readLock', 'writeLock', 'upgradableLock'] as const
 
-/** The client has held the lock for long while another one waited: it lets others ask first for a while. */
+/**
+ * The client has held the lock for long while another client waited. So it lets other clients request the lock first
+ * for a while.
+ */
 async function isPolite(client: Holdfast, other: Holdfast) {
   const own = await client.getReadWriteLock('it').writeLock().lock()
   const following = other.getReadWriteLock('it').writeLock().lock()
@@ -37,7 +40,7 @@ describe.each(places)('%s', (_, newClient) => {
       const calls = leaving.map(({ signal }) => outcome(lock[side]().lock({ signal })))
       await eventually(async () => (await waiting()) === 1)
       leaving[0]?.abort()
-      // The second one is the first now, and about to ask.
+      // The second call is now the first of its client, and is about to send a request.
       for (let turn = 0; turn < 10; turn++) await undefined
       leaving[1]?.abort()
       await Promise.all(calls)

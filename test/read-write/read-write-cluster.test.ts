@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterEach(() => cluster.flush())
 
-/** Of three masters, and one with a hash tag of its own. */
+/** Names at three masters, one of them with its own hash tag. */
 const NAMES = ['ada', 'bob', 'dora', 'gil', 'orders:{ada}:x']
 
 function newClient(): Holdfast {
@@ -32,7 +32,7 @@ const keysOf = async (name: string) => {
 const channels = async (name: string) =>
   (await (await cluster.masterOf(name)).admin.pubsub('SHARDCHANNELS')) as string[]
 
-/** The slots of all keys and channels of the lock, which exist now. */
+/** Returns the slots of all current keys and channels of the lock. */
 const slotsOf = async (name: string) => {
   const names = await cluster.namesOf(name)
   return new Set(await Promise.all(names.map((one) => cluster.slotOf(one))))
@@ -85,7 +85,7 @@ test('all keys of one lock are in one slot, and waiting readers and writers rece
       await eventually(async () => (await left()).length === 0)
     }),
   )
-  // Without a message, a waiter asks again after up to 1 s.
+  // Without a message, a waiter checks the lock only after up to 1 s.
   waitedMs.sort((one, other) => one - other)
   expect(waitedMs[Math.floor(waitedMs.length * 0.7)]).toBeLessThan(atLoad(400))
 })

@@ -9,13 +9,13 @@ import { acquireRead, acquireWrite, releaseReadWrite, renewReadWrite } from '../
 
 type Side = 'read' | 'upgradable' | 'write'
 
-/** One client behind the proxy, which acts for one owner, and one that no fault touches. */
+/** A client behind the proxy, which acts for one owner, and a lock of a client without faults. */
 interface Scene {
   readonly name: string
   readonly client: Holdfast
   readonly lock: ReadWriteLock
   readonly theirs: ReadWriteLock
-  /** What the client holds by its own account: every acquisition that it has not released. */
+  /** The acquisitions that the client has not released. */
   readonly held: { side: Side; lease: Lease }[]
   pending: Promise<Lease> | undefined
   witnessed: Lease | undefined
@@ -26,7 +26,7 @@ interface Operation {
   script: { readonly sha1: string }
   leaseMs?: number
   prepare: (scene: Scene) => Promise<void>
-  /** Meets the fault, and has to end as if there were none. */
+  /** Runs the operation with the fault. The result must be the same as without a fault. */
   act: (scene: Scene, trap: Trap) => Promise<void>
 }
 
@@ -42,7 +42,7 @@ const take = async ({ lock, held }: Scene, side: Side) => {
 
 const letGo = async ({ held }: Scene) => expect(await held.pop()?.lease.release()).toBe(true)
 
-/** The requests with that script that are about that lock: many locks meet faults at the same time. */
+/** Matches the requests with this script for this lock, because many locks have faults at the same time. */
 const requestsOf =
   ({ sha1 }: { readonly sha1: string }, name: string) =>
   ({ args }: ProxyRequest) =>
@@ -66,7 +66,7 @@ const operations: Operation[] = [
         const asks = requestsOf(acquiring(side), scene.name)
         const asked = rig.proxy.count(asks)
         scene.pending = sideOf(scene.lock, side).lock()
-        // Once to find it taken, and once more when the subscription is confirmed.
+        // The waiter checks the lock at first, and again after the confirmation of the subscription.
         await eventually(() => rig.proxy.count(asks) >= asked + 2)
       },
       act: async (scene) => {
@@ -159,7 +159,7 @@ async function upgrade(scene: Scene): Promise<void> {
   scene.held.push({ side: 'write', lease: await upgradableOf(scene).upgrade() })
 }
 
-/** What was waited for is had when the witness has left. */
+/** The witness releases its lock, so that the waiting call acquires the lock. */
 async function goOn(scene: Scene): Promise<void> {
   await scene.witnessed?.release()
   scene.held.push({ side: 'write', lease: await (scene.pending as Promise<Lease>) })
@@ -186,13 +186,13 @@ function sceneOf(name: string, leaseMs = 10_000): Scene {
   }
 }
 
-/** All that is there of the lock, but for its counter. */
+/** Returns all keys of the lock, except its counter. */
 async function keysOf(name: string): Promise<string[]> {
   const keys = await lastingKeys(rig.server.admin)
   return keys.filter((key) => key.includes(name) && !key.startsWith('redisson_lock_token:')).sort()
 }
 
-/** Redis against the client's own account: counts, the mode, a lease for one who reads, nobody who waits. */
+/** Compares Redis with the holds of the client: hold counts, mode, leases of readers, and no waiters. */
 async function checkCounts({ name, held }: Scene): Promise<void> {
   const hash: Record<string, string> = {}
   const keys = held.length > 0 ? [name] : []
@@ -216,7 +216,7 @@ async function checkExclusion({ theirs, held }: Scene): Promise<void> {
   await reading?.release()
 }
 
-/** Releases all of it; then others can write, under a greater token. */
+/** Releases all holds. Then another client acquires the write lock, with a greater token. */
 async function releaseAll(scene: Scene): Promise<void> {
   const tokens = scene.held.map(({ lease }) => lease.token)
   for (const { lease } of scene.held.splice(0).reverse()) expect(await lease.release()).toBe(true)
@@ -225,7 +225,7 @@ async function releaseAll(scene: Scene): Promise<void> {
   await lease.release()
 }
 
-/** The operation meets the fault, and ends as if there were none. */
+/** Runs an operation with a fault. Checks that the result is the same as without a fault. */
 async function meets(one: Operation, cell: Fault): Promise<void> {
   const scene = sceneOf(`${one.operation}:${cell.fault}`, one.leaseMs)
   const diary = new Diary(scene.client)
@@ -239,7 +239,7 @@ async function meets(one: Operation, cell: Fault): Promise<void> {
   if (cell.releases === 'while held') {
     trap.release()
     await trap.done
-    // It goes through the server before this look does.
+    // The held request reaches the server before these checks.
     await checkCounts(scene)
     await checkExclusion(scene)
   }
@@ -249,7 +249,7 @@ async function meets(one: Operation, cell: Fault): Promise<void> {
     trap.release()
     await trap.done
   }
-  // What comes before its deadline may be let in; then it is given back.
+  // Before its deadline, a late request may acquire the lock. The client then releases the lock.
   const isLeft = async () => (await keysOf(scene.name)).length > 0
   const staysGone = async () => {
     if (await isLeft()) return false
@@ -326,7 +326,7 @@ test('a write hold whose lease ended in an outage is removed, while its owner co
   const reading: Lease[] = [await first.upgradableLock().lock()]
   const writing = await second.writeLock().lock(2_000)
   reading.push(await second.readLock().lock())
-  // Carried out, and not answered.
+  // The server runs the request, but its reply is lost.
   const trap = rig.proxy.onNextRequest(acquireWrite.sha1, 'mute')
   const goesOn = outcome(first.writeLock().lock(2_000))
   await trap.seen

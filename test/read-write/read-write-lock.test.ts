@@ -6,7 +6,7 @@ import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.
 const rig = faultRig()
 const CHANNEL = 'redisson_rwlock:{it}'
 
-/** Waits until so many clients listen. */
+/** Waits until this number of clients listens. */
 const listening = (clients = 1) =>
   eventually(async () => {
     const [, count] = (await rig.server.admin.pubsub('NUMSUB', CHANNEL)) as [string, number]
@@ -150,7 +150,7 @@ test('a writer that also reads is refused the upgradable lock', async () => {
   await upgradable.release()
   const reading = await lock.readLock().lock()
   await expect(lock.upgradableLock().lock()).rejects.toMatchObject({ code: 'HOLDFAST_UPGRADE' })
-  // To re-enter is no more than it has.
+  // The re-entry succeeds, because the owner already has the write lock.
   await (await lock.writeLock().lock()).release()
   await Promise.all([writing.release(), reading.release()])
   expect(await rig.exists('it')).toBe(false)
@@ -164,14 +164,14 @@ test('the owner of the upgradable lock writes when the other readers have left',
   const reading = await rig.client().getReadWriteLock('it').readLock().lock()
   const beside = await client.getReadWriteLock('it').readLock().lock()
   expect(await rig.client().getReadWriteLock('it').upgradableLock().tryLock()).toBeNull()
-  // Somebody of the same client, and of another, waits for longer.
+  // A waiter of the same client and a waiter of another client wait for longer.
   const others = [client, rig.client()].map((one) => one.getReadWriteLock('it').writeLock().lock())
   await listening(2)
   const writing = lock.writeLock().lock()
   const seen = isSettled(writing)
   await beside.release()
   await eventually(async () => (await lock.inspect()).waitingToWrite[0]?.waitedMs === null)
-  // A reply that was under way has arrived.
+  // The reply that was on its way has arrived now.
   await lock.inspect()
   expect(seen.settled).toBe(false)
   await reading.release()

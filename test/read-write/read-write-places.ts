@@ -10,7 +10,10 @@ import { atEnd } from '../support/lifetime.ts'
 /** Makes a client, which is closed at the end of the test. */
 export type NewClient = (options?: MemoryClientOptions) => Holdfast
 
-/** The two places where the same has to be so: a name, and how a client of it is made. Call it at the top of a file. */
+/**
+ * Returns two places in which locks must behave the same, each with a function that makes a client. Call it at the top
+ * of a file.
+ */
 export function bothPlaces(rig: Rig): [place: string, newClient: NewClient][] {
   let memory: MemoryServer
   beforeEach(() => {

@@ -14,7 +14,7 @@ interface Visit {
   readonly atMs: number
 }
 
-/** From when until when somebody had it, as far as it could tell by then. */
+/** The time in which a process held the lock, as far as it has reported. */
 interface Stay extends Omit<Visit, 'atMs'> {
   readonly fromMs: number
   untilMs: number
@@ -43,7 +43,10 @@ function stays(): Stay[] {
   return [...all.values()].sort((a, b) => a.fromMs - b.fromMs)
 }
 
-/** No writer beside anybody else, their tokens rise, and who reads has that of the last of them or a later one. */
+/**
+ * Returns violations of three rules: writers exclude all others, their tokens rise, and no reader has a token below the
+ * last writer's token.
+ */
 function violations(all: readonly Stay[]): string[] {
   const found: string[] = []
   let lastToken = 0
@@ -75,7 +78,7 @@ test('no owner reads or writes beside a writer while processes are killed or sto
       crew[crew.indexOf(child)] = start()
     } else {
       child.kill('SIGSTOP')
-      // For less than its lease, and for longer.
+      // The stop is shorter or longer than the lease.
       await pause(Math.random() * 2 * LEASE_MS)
       child.kill('SIGCONT')
     }
@@ -83,12 +86,12 @@ test('no owner reads or writes beside a writer while processes are killed or sto
   }
   for (const child of crew) child.kill('SIGKILL')
   await Promise.all(started.map((child) => child.exited))
-  // What the dead had costs a lease, and who of them waited counts for 3 s.
+  // The holds of dead processes last for a lease, and the places of their waiters count for 3 s.
   const lock = rig.witness().getReadWriteLock('it')
   await (await within(8_000, lock.writeLock().lock())).release()
 
   expect(violations(stays())).toEqual([])
-  // On a busy machine most of the time goes into starting processes.
+  // On a busy machine, most of the time is needed to start processes.
   expect(stays().length).toBeGreaterThan(3)
 })
 

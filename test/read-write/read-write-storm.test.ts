@@ -2,10 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, HoldfastError, type Lease, type UpgradableLease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
-import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import {
+  causeFaults,
+  faultProfiles,
+  pick,
+  type Random,
+  randomFrom,
+  SEED,
+  tryAnyhow,
+} from '../support/random-faults.ts'
 import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
@@ -20,9 +28,8 @@ const SCRIPTS = [
 type Side = 'read' | 'write'
 
 /**
- * Watches one read-write lock from outside: nobody is let in beside one who writes, and no writer beside
- * one who reads, while the lease of the other is valid; tokens of writers rise, and no reader has one
- * below that of the last writer.
+ * Observes one read-write lock from outside. Records a violation if a writer overlaps with another valid holder. The
+ * tokens of writers must rise, and no reader may have a token below the last writer's token.
  */
 class ReadWriteWitness {
   readonly violations: string[] = []
@@ -51,11 +58,11 @@ class ReadWriteWitness {
   }
 }
 
-describe.each(weathers)('in a storm of $name', (weather) => {
+describe.each(faultProfiles)('in a storm of $name', (profile) => {
   test(`no owner reads or writes beside a writer, and nothing is left (seed ${SEED})`, async () => {
     const names = ['storm a', 'storm b']
     const witnesses = new Map(names.map((name) => [name, new ReadWriteWitness()]))
-    const { leaseMs, commandTimeoutMs, outageMs } = weather
+    const { leaseMs, commandTimeoutMs, outageMs } = profile
     const fleet = await Promise.all(
       [1, 2, 3].map(async (n) => {
         const proxy = await startProxy(rig.server.port)
@@ -66,14 +73,14 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       }),
     )
     let isOver = false
-    const winds = fleet.map(({ proxy, random }) =>
-      blow(proxy, random, weather, () => isOver, SCRIPTS),
+    const faults = fleet.map(({ proxy, random }) =>
+      causeFaults(proxy, random, profile, () => isOver, SCRIPTS),
     )
     const unlessOut = (error: unknown) => {
       if (!(error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE')) throw error
     }
 
-    /** Reads, upgrades, writes and reads on, each step as long as nothing fails. */
+    /** Reads, upgrades, writes and continues to read. A failed step ends the sequence. */
     const upgrades = async (client: Holdfast, name: string, random: Random) => {
       const seen = witnesses.get(name) as ReadWriteWitness
       const side = client.getReadWriteLock(name).upgradableLock()
@@ -118,7 +125,7 @@ describe.each(weathers)('in a storm of $name', (weather) => {
         seen.enter(lease, side)
         await pause(random() * 4)
         if ('owner' in owner && lease.valid) {
-          // Re-enters; or one who writes reads as well, and goes on reading.
+          // The owner re-enters, or a writer also reads and then continues to read.
           const again = await tryAnyhow(random() < 0.5 ? ofSide : lock.readLock(), random).catch(
             () => null,
           )
@@ -146,14 +153,14 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       message: 'three grants to readers, and three grants to writers',
     })
     isOver = true
-    await Promise.all(winds)
-    // A lock that leaked would keep them for the rest of its lease.
+    await Promise.all(faults)
+    // If a lock were left behind, the workers would wait until its lease ends.
     await within(6_000, Promise.all(workers))
 
     for (const [name, { violations }] of witnesses) {
       expect({ name, violations }).toEqual({ name, violations: [] })
     }
-    // What was in doubt is settled while the clients live: no lease has to run out for it.
+    // While the clients live, they release all locks that they may have acquired. So no lease has to end first.
     const left = async () => {
       const keys = await lastingKeys(rig.server.admin)
       return keys.filter((key) => !key.startsWith('redisson_lock_token:'))

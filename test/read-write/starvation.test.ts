@@ -10,13 +10,13 @@ const places = bothPlaces(rig)
 type Kind = 'read' | 'upgradable' | 'write' | 'upgrade'
 const KINDS: Kind[] = ['read', 'upgradable', 'write', 'upgrade']
 
-/** A waiter that is overtaken more often than this is starved: a fair one is passed by those who were before it. */
+/** A waiter that is overtaken more often than this is starved. Only calls that came before it should overtake it. */
 const MOST_OVERTAKING = 25
 
 const sideOf = (lock: ReadWriteLock, kind: Kind) =>
   kind === 'read' ? lock.readLock() : kind === 'write' ? lock.writeLock() : lock.upgradableLock()
 
-/** One turn of that kind: all of its leases, the last one first; none if it was not to be had at once. */
+/** Makes one turn of this kind. Returns all its leases, the last lease first, or no lease if a try failed. */
 async function take(lock: ReadWriteLock, kind: Kind, tries: boolean): Promise<Lease[]> {
   const side = sideOf(lock, kind)
   const lease = tries ? await side.tryLock() : await side.lock()
@@ -33,9 +33,9 @@ async function release(leases: readonly Lease[]): Promise<void> {
 
 interface Scene {
   readonly overtaker: Kind
-  /** Whether the overtakers try once, over and over, instead of waiting. */
+  /** True if the overtakers try again and again, instead of waiting. */
   readonly tries: boolean
-  /** Whether they are in the client of the waiter. */
+  /** True if the overtakers are in the client of the waiter. */
   readonly isOwn: boolean
 }
 
@@ -43,7 +43,7 @@ const scenes: Scene[] = KINDS.flatMap((overtaker) =>
   [false, true].flatMap((tries) => [false, true].map((isOwn) => ({ overtaker, tries, isOwn }))),
 )
 
-/** @returns how many turns of the overtakers began while one of that kind waited */
+/** @returns how many turns of the overtakers began while a call of the kind `waiter` waited */
 async function overtaken(waiter: Kind, scene: Scene, clients: readonly Holdfast[]) {
   const name = `${waiter}:${Object.values(scene).join(':')}`
   const [own, ...others] = clients.map((client) => client.getReadWriteLock(name))
@@ -54,7 +54,7 @@ async function overtaken(waiter: Kind, scene: Scene, clients: readonly Holdfast[
     while (!isOver) {
       const leases = await take(lock, scene.overtaker, scene.tries)
       if (leases.length > 0) turns += 1
-      // Whoever tries is there again before the others have left.
+      // A caller that tries comes back before the others have released.
       await pause(leases.length > 0 ? 4 + n : 1)
       await release(leases)
     }
@@ -88,7 +88,7 @@ describe.each(places)('%s', (_, newClient) => {
     const reading = newClient().getReadWriteLock('it').readLock().lock()
     await eventually(async () => (await lock.inspect()).waitingToRead.length === 1)
     await writing.release()
-    // It asks before the reader has heard of the release.
+    // The next upgrade is requested before the reader learns of the release.
     const again = upgradable.upgrade()
     await (await within(5_000, reading)).release()
     await release([await again, upgradable])
@@ -101,7 +101,7 @@ describe.each(places)('%s', (_, newClient) => {
     const waiting = [lock.upgradableLock().lock(), lock.upgradableLock().lock()]
     await eventually(async () => (await other.inspect()).waitingToRead.length === 1)
     await (await within(5_000, lock.readLock().lock())).release()
-    // The writer is known to others, and has its turn after the call that came before it in its client.
+    // Other clients see the writer as a waiter. In its client, the call that came before is served first.
     const writing = lock.writeLock().lock()
     await eventually(async () => (await other.inspect()).waitingToWrite.length === 1)
     await upgradable.release()

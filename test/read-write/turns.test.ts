@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { acquireRead, acquireWrite } from '../support/scripts.ts'
 
-/** Who waits asks again after 1 s by itself: what comes earlier was told. */
+/** Without a message, a waiter checks the lock after 1 s. So an earlier grant comes from a message. */
 const TOLD_MS = 800
 
 const rig = faultRig()
@@ -16,7 +16,7 @@ const waiting = async (readers: number, writers: number) => {
     const { waitingToRead, waitingToWrite } = await look.inspect()
     return waitingToRead.length === readers && waitingToWrite.length === writers
   })
-  // Once the subscription is confirmed each asks once more, and that is answered.
+  // After the confirmation of the subscription, each waiter sends one more request. Waits until these are answered.
   const asked = () => rig.proxy.count(acquireRead.sha1) + rig.proxy.count(acquireWrite.sha1)
   for (let before = -1; before !== asked(); await pause(60)) before = asked()
 }
@@ -32,7 +32,7 @@ describe('a message that overtakes the answer to its receiver', () => {
       const holding = await newLock().writeLock().lock()
       const lock = newLock()
       const leaving = new AbortController()
-      // So that the client listens already when the other one asks for the first time.
+      // With this call, the client listens before the other call sends its first request.
       const first = outcome(lock[sides[other]]().lock({ signal: leaving.signal }))
       await waiting(Number(other === 'read'), Number(other === 'write'))
       const behind = lock[sides[side]]().lock()
@@ -55,7 +55,7 @@ test('`inspect()` does not list waiters whose process has died', async () => {
   const holding = await newLock().writeLock().lock()
   const behind = [newLock().readLock().lock(), newLock().writeLock().lock()]
   await waiting(1, 1)
-  // Of both sides one whose last request is too long ago.
+  // One waiter of each side whose last request is too old.
   const { admin } = rig.server
   await admin.zadd('holdfast_readers:{it}', '4', 'dead reader')
   await admin.zadd('holdfast_writers:{it}', '4', 'dead writer')
@@ -80,7 +80,7 @@ test('a waiter behind a waiter of its client asks next when that waiter leaves',
   const readers = [mine.lock(), mine.lock({ signal: leaving[1].signal }), mine.lock()]
   const given = outcome(readers[1] as Promise<Lease>)
   await waiting(1, 1)
-  // One of them is let in, and the others ask in vain, for another writer waits before they do.
+  // One reader is granted. The other requests are refused, because another writer waits before them.
   const trap = rig.proxy.onNextRequest(acquireRead.sha1, 'holdReply')
   leaving[0].abort()
   await writing
@@ -116,14 +116,14 @@ test('a waiting writer that gives up wakes the readers behind it, in its client 
 
 test('the place of a waiter with a limited time expires soon if its client falls silent', async () => {
   const reading = await newLock().readLock().lock()
-  // A busy machine may need a while until it has read the place.
+  // On a busy machine, it may take a while until the place has been read.
   const waitMs = 1_200
   const first = outcome(newLock().writeLock().tryLock(waitMs))
   await waiting(0, 1)
   rig.proxy.blackHole()
   const until = Object.values(await rig.server.admin.hgetall('holdfast_alive:{it}'))
   expect(until).toHaveLength(1)
-  // Anybody else counts for 3 s.
+  // Other waiters count for 3 s.
   expect(Number(until[0]) - Date.now()).toBeLessThan(waitMs + 1_100)
   const behind = rig.witness().getReadWriteLock('it').readLock()
   await (await within(2_800, behind.lock())).release()
@@ -164,7 +164,7 @@ test('all waiting readers, and no waiting writer, acquire the lock when a writer
 test('a stream of writers does not starve a reader: at most one writer of another client goes first', async () => {
   let over = false
   let writes = 0
-  // Each client has one who waits for the next turn while another writes.
+  // Each client has one caller that waits while another caller writes.
   const writers = [rig.client(), rig.client()].flatMap((client) =>
     [1, 2].map(async () => {
       while (!over) {
@@ -183,7 +183,7 @@ test('a stream of writers does not starve a reader: at most one writer of anothe
       await waitingToRead(lock)
       const before = writes
       const lease = granted(await within(5_000, reading))
-      // The one who writes as it begins to wait may have been counted, or not yet.
+      // The count may or may not include the writer that writes when the reader begins to wait.
       expect(writes - before).toBeLessThanOrEqual(2)
       await lease.release()
     }

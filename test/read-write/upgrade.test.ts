@@ -75,7 +75,7 @@ describe.each(places)('%s', (_, newClient) => {
     const reading = await newLock().readLock().lock()
     expect(await lease.tryUpgrade()).toBeNull()
     expect(await lease.tryUpgrade({ waitMs: 300 })).toBeNull()
-    // It leaves nobody waiting.
+    // The failed tries leave no waiter.
     await eventually(async () => (await lock.inspect()).waitingToWrite.length === 0)
     await granted(await newLock().readLock().tryLock()).release()
     expect(lease.valid).toBe(true)
@@ -93,7 +93,7 @@ describe.each(places)('%s', (_, newClient) => {
     const reading = await newLock().readLock().lock()
     const timeout = await outcome(lease.upgrade({ waitMs: 500 }))
     expect(timeout.error).toMatchObject({ code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it' })
-    // It names the reader, and not the lease that was to be upgraded.
+    // The error names the reader, and not the lease of the upgrade.
     expect((timeout.error as Error).message).toContain(`held by`)
     expect((timeout.error as Error).message).not.toContain(lease.owner)
     const leaving = new AbortController()
@@ -190,7 +190,7 @@ describe.each(places)('%s', (_, newClient) => {
       const diary = new Diary(client)
       const lock = client.getReadWriteLock('it', { owner: client.owner() })
       const lease = await lock.upgradableLock().lock()
-      // As by a server that was emptied: its client has not heard of it.
+      // The client does not know of the loss, as after the server lost its data.
       const other = newClient().getReadWriteLock('it')
       expect(await other.upgradableLock().forceUnlock()).toBe(true)
       await (await other.writeLock().lock()).release()
@@ -255,7 +255,7 @@ describe.each(places)('tokens %s', (_, newClient) => {
     const inside = await lock.readLock().lock()
     expect(inside.token).toBe(writing.token)
     await writing.release()
-    // As a store would see it that was written with that token.
+    // After the write, all reads have the token of the write, so a store that the write has updated accepts them.
     const after = await lock.readLock().lock()
     const beside = await newClient().getReadWriteLock('it').readLock().lock()
     expect([lease, inside, after, beside].map(({ token }) => token)).toEqual(

@@ -13,7 +13,7 @@ const waitsToWrite = async (lock: ReadWriteLock, client: Holdfast) => {
 }
 
 describe.each(places)('a writer that readers of its own client block, %s,', (_, newClient) => {
-  /** A client that reads and has a writer that waits; and a lock of another one. */
+  /** Returns a client with a reader and a waiting writer, and a lock of another client. */
   async function waitingWriter(terms: { waitMs?: number; signal?: AbortSignal } = {}) {
     const client = newClient()
     const lock = client.getReadWriteLock('it')
@@ -119,7 +119,7 @@ test.each(places)(
     const writing = await lock.writeLock().lock()
     const reading = lock.readLock().lock()
     const released = writing.release()
-    // The server has freed it by the time when it would get this.
+    // When the request of `tryLock()` reaches the server, the lock is already free there.
     expect(await lock.writeLock().tryLock()).toBeNull()
     await released
     await (await within(5_000, reading)).release()
@@ -160,7 +160,7 @@ describe('a writer that readers of its own client block', () => {
     await eventually(() => waitsToWrite(lock, client))
     const { admin } = rig.server
     const beside = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
-    // A reader of Redisson, who comes whoever waits.
+    // A reader of Redisson acquires the lock even if writers wait.
     await admin.hset('it', beside, 1)
     const lease = `{it}:${beside}:rwlock_timeout:1`
     await admin.set(lease, '1', 'PX', 10_000)
@@ -170,7 +170,7 @@ describe('a writer that readers of its own client block', () => {
     await eventually(async () => (await places()).length === 4)
     const expected = [expect.stringMatching(/:write$/), '3', client.id, since]
     expect(await places()).toEqual(expected)
-    // Longer than it would count without asking again.
+    // Waits for longer than the place would count without further requests.
     const asked = rig.proxy.count(acquireWrite.sha1)
     await eventually(() => rig.proxy.count(acquireWrite.sha1) >= asked + 6)
     expect(await places()).toEqual(expected)
@@ -190,7 +190,7 @@ describe('a writer that readers of its own client block', () => {
     await eventually(() => waitsToWrite(lock, client))
     const [before, from] = [asked(), performance.now()]
     for (const reader of readers.slice(1)) await reader.release()
-    // It asks again each second by itself.
+    // Without a message, the waiter sends a request each second.
     const byItself = Math.ceil((performance.now() - from) / 1_000)
     expect(asked() - before).toBeLessThanOrEqual(2 + byItself)
     await readers[0]?.release()
@@ -213,7 +213,8 @@ test('waiting readers of one client acquire the lock after the same writer, even
   await waiting(0, 1)
   const readers = [1, 2, 3].map(() => lock.readLock().lock())
   await waiting(1, 1)
-  // The first reader is let in. Before it hears of that another writer waits, so the others ask in vain.
+  // The first reader is granted. Another writer waits before its client receives the answer, so the other requests are
+  // refused.
   const trap = rig.proxy.onNextRequest(acquireRead.sha1, 'holdReply')
   leaving.abort()
   await given

@@ -59,7 +59,7 @@ const ignore = (promise: Promise<unknown>) => void promise.catch(() => {})
 /** The locks whose waiters have no place on the server. */
 const WITHOUT_PLACE = ['plain', 'latch']
 
-/** A lock of each kind, held by one client and waited for by another. */
+/** Makes a lock of each kind that one client holds and another client waits for. */
 async function everyKind({ newClient, inspection, countsListeners }: World): Promise<void> {
   const [one, two] = [newClient('one'), newClient('two')]
   await (await one.getLock('free').lock()).release()
@@ -91,7 +91,7 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
     const rows = await inspection.read(waited)
     return rows.length === waited.length && rows.every(({ waiting }) => waiting === 1)
   })
-  // The waiters of a plain lock are known from the reports of their clients.
+  // The inspection knows the waiters of a plain lock from the reports of their clients.
   for (const key of ['plain', 'election']) {
     await eventually(async () => {
       const found = await inspection.inspect(key, { findWaiters: true })
@@ -102,7 +102,7 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
 
 const aboutMs = (ms: number | null) => (ms === null ? null : Math.round(ms / 30_000))
 
-/** What is the same on each server. */
+/** Returns the data that is the same on each server. */
 function told(detail: LockDetail | null | undefined) {
   if (!detail) return detail
   const { kind, state, stateText, waiting, count, token, votes, oldestWaitMs } = detail
@@ -133,7 +133,7 @@ test('an inspection of a server in memory finds the same locks, holders and wait
   await Promise.all([everyKind(memory), everyKind(real)])
   const [here, there] = [await toldOfAll(memory), await toldOfAll(real)]
   expect(Object.keys(here).sort()).toEqual(Object.keys(there).sort())
-  // A server in memory names the parties of a barrier to nobody.
+  // A server in memory does not list the parties of a barrier.
   const barrier = there.barrier as { queue: unknown[]; hasWait: boolean }
   expect(here).toEqual({ ...there, barrier: { ...barrier, queue: [] } })
 }, 60_000)

@@ -54,7 +54,7 @@ test.each(worlds)(
       return lock.isLocked()
     })
     const detail = await eventually(async () => {
-      // Each inspection remembers what a client reported for some seconds.
+      // An inspection caches the reports of clients for some seconds, so each check uses a new inspection.
       const seen = await newInspection().inspect('it')
       return seen?.stateText === 'kept, not in use' && seen
     })

@@ -13,7 +13,7 @@ const sending = new Set([
   ...['lower', 'release', 'abandon', 'acquire', 'verify', 'sendCommand', 'start'],
 ])
 
-/** Functions that a constructor defines run later. */
+/** Functions that run later than the constructor that defines them. */
 const later = /^(?:ArrowFunctionExpression|FunctionExpression|FunctionDeclaration|Class\w*)$/
 
 /** The names of the methods that this code calls now. */

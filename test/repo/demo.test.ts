@@ -34,16 +34,16 @@ function startDemo(args: string[], env: Record<string, string> = {}): Demo {
   return { child, lines, says }
 }
 
-/** Runs it to its end; returns what it said and how it ended. */
+/** Runs the demo to its end. Returns its output and its exit code. */
 async function runDemo(args: string[], env: Record<string, string> = {}) {
   const { child, lines } = startDemo(args, env)
   const { code } = await child.exited
-  // The pipe may be read a moment after the end.
+  // The pipe may deliver the last lines a moment after the end.
   await eventually(() => code === 2 || lines().some((line) => /^It took|failed/.test(line)))
   return { text: lines().join('\n'), code, errors: child.errors }
 }
 
-/** The processes and the port that the demo said it started. */
+/** Returns the process ids and the port of everything that the demo reports as started. */
 function startedBy(text: string) {
   const workers = /^Workers {2}(.*) \(process ids\)/m.exec(text)?.[1] ?? ''
   const own = /started on 127\.0\.0\.1:(\d+), pid (\d+)/.exec(text)
@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // A process that ended may stay a zombie until its new parent collects it: in a container, forever.
+  // A process that ended may stay a zombie until its new parent collects it. In a container it may stay forever.
   const stat = `/proc/${pid}/stat`
   return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
 }
@@ -169,7 +169,7 @@ describe('an interrupted demo', () => {
     process.kill(child.pid, 'SIGINT')
     expect((await within(1_000, child.exited)).code).toBe(130)
     await expectNothingLeft(lines().join('\n'))
-    // The second Ctrl-C has a cost: the demo removed no keys.
+    // The second Ctrl-C ends the demo at once, so the demo removed no keys.
     server.resume()
     await server.flush()
   })

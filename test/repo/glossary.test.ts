@@ -10,7 +10,7 @@ const forbidden = [
   ...['leave', 'Host', 'Wanted', 'Seen', 'Asked', 'Asking', 'Look', 'Facts'],
 ]
 
-/** One form of the words: small letters, separate words, no hyphen, singular. */
+/** Returns the words in one form: lower case, separate words without hyphens, singular. */
 const plain = (words: string): string =>
   words
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -19,7 +19,7 @@ const plain = (words: string): string =>
     .map((word) => (word.endsWith('ss') ? word : word.replace(/s$/, '')))
     .join(' ')
 
-/** The words and phrases that the tables of the glossary explain, and those that need no explanation. */
+/** Returns the words and phrases that the tables of the glossary explain, and the words that need no explanation. */
 function explained(page: string): Set<string> {
   const rows = [...page.matchAll(/^\| (?:to )?([^|]+?) \|/gm)].map(([, term = '']) => term)
   const known = /^Plain words: ([^.]+)\./m.exec(page)?.[1]?.split(',') ?? []
@@ -27,7 +27,7 @@ function explained(page: string): Set<string> {
   return new Set(terms.map((term) => plain(term.trim())))
 }
 
-/** `LeaseSignal` is `Lease` and `Signal`. */
+/** Splits a name into words: `LeaseSignal` becomes `Lease` and `Signal`. */
 const wordsOf = (name: string): string[] => name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []
 
 /** True if these words are a sequence of terms that are all explained. */

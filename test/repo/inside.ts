@@ -1,5 +1,5 @@
 /**
- * Why a test reaches inside, instead of using the public entries of the package:
+ * The reasons why a test imports inner modules instead of the public entries of the package:
  *
  * - `unit`: no public call reaches the part alone, or no public call causes the state that the test needs.
  * - `property`: random inputs of readers and writers.

@@ -25,7 +25,7 @@ function roomOf(file: string): string {
   return file.includes('/') ? dirname(file) : file.replace(/\.ts$/, '')
 }
 
-/** The files of src/ are named without that folder here. */
+/** Returns the name of a file without the folder `src/`. */
 function nameOf(path: string): string {
   return path.replace(/^src\//, '')
 }
@@ -70,7 +70,7 @@ function isAllowed({ from, to, typeOnly }: Import): boolean {
   )
 }
 
-/** The longest way from one file to others, each imported by the one before. */
+/** Returns the longest chain of files in which each file imports the next file. */
 function chainFrom(starts: readonly string[], among: readonly Import[]): string[] {
   const longest = new Map<string, string[]>()
   const from = (file: string): string[] => {
@@ -149,7 +149,7 @@ test('imports go in one direction, as the rules allow: index, holdfast, locks, l
 })
 
 test(`no chain of imports is longer than ${longestChain} files`, () => {
-  // Tools and observers use the public door as programs of users do.
+  // Tools and observers use the public entry, like programs of users.
   const own = imports.filter(
     ({ from, to }) => !(/^(tools|observe)\//.test(from) && to === 'index.ts'),
   )

@@ -12,7 +12,7 @@ interface Row {
   readonly tests: readonly { readonly file: string; readonly title: string }[]
 }
 
-/** The tests that a cell names: a file in backticks, and behind it titles in double quotes. */
+/** Returns the tests that a cell names: a file in backticks, followed by titles in double quotes. */
 function testsIn(cell: string): Row['tests'] {
   const tests: { file: string; title: string }[] = []
   let file = ''

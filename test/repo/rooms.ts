@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The leaves, which every room of src/ may import. Among themselves they may too. */
+/** The leaves: every room of src/ may import them. Leaves may also import each other. */
 export const leaves = [
   'diagnostics',
   'errors',
@@ -38,7 +38,7 @@ const engineMayImport: Record<string, string[]> = {
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
-  // An election uses locks and leases as users do. It acquires and renews nothing by itself.
+  // An election uses locks and leases like a user. It acquires and renews nothing itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'servers', 'kit', 'eventemitter3'],
   local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
@@ -116,7 +116,7 @@ const engineMayImport: Record<string, string[]> = {
   ],
   'servers/memory': ['servers/records', 'servers/records/kinds', 'servers', 'kit'],
   kit: [],
-  // Subscribers of facts inside a service import only the public door.
+  // Subscribers of facts inside a service import only the public entry.
   'observe/facts': ['index'],
   'observe/metrics': ['observe/facts', 'index', 'prom-client'],
   'observe/opentelemetry': ['observe/facts', 'index', '@opentelemetry/api'],

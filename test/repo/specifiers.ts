@@ -1,4 +1,4 @@
-/** What a file imports, as the file writes it. */
+/** An import, as the file writes it. */
 export interface Specifier {
   readonly to: string
   readonly typeOnly: boolean
@@ -7,7 +7,7 @@ export interface Specifier {
 const STATEMENT =
   /\b(?:import|export)\s+(?<type>type\s+)?(?:[\w*{}\s,$]*?\sfrom\s*)?'(?<to>[^']+)'|\b(?:import|require|requireActual|mock)\(\s*'(?<call>[^']+)'/g
 
-/** Every form of import of a file in TypeScript or JavaScript, without the imports in comments. */
+/** Returns all imports of a TypeScript or JavaScript file, except imports in comments. */
 export function specifiersOf(text: string): Specifier[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   return [...code.matchAll(STATEMENT)].map(({ groups }) => ({

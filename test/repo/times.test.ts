@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path'
 
 const tests = resolve(__dirname, '..')
 
-/** The tests beside Java measure waits of Redisson too. The helpers of the support are no tests. */
+/**
+ * Folders that this test does not check. The tests with Java also measure waits of Redisson, and the test support has
+ * no tests.
+ */
 const others = /^(interop|soak|support|package|places)\//
 
 const files = readdirSync(tests, { recursive: true, encoding: 'utf8' })
@@ -21,13 +24,13 @@ test('no test compares a duration without the helper, except the tests that are 
   const clock = String.raw`(?:performance|Date)\.now\(\)`
   const duration = new RegExp(String.raw`expect\(\(?${clock} - [\w.]+\)?`, 'g')
   expect(found(duration)).toEqual([
-    // The other side is a time of the same clock.
+    // This test compares with a time of the same clock.
     'opentelemetry/holder-links.test.ts',
-    // The bound is the remaining lease by Redis, read after the measurement began.
+    // The bound is the remaining lease in Redis, which the test reads after the measurement has begun.
     'process/programs.test.ts',
   ])
   expect(found(/toBe(?:Less|Greater)Than(?:OrEqual)?\(\s*atLoad\(/g)).toEqual([
-    // The least of five rounds, and the greater part of all waits.
+    // These tests use the shortest of five rounds, or most of all waits.
     'read-write/read-write-cluster.test.ts',
     'semaphore/semaphore.test.ts',
     'semaphore/semaphore.test.ts',

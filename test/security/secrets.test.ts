@@ -19,17 +19,17 @@ import { freePort } from '../support/ports.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { expectWarnings, hearWarnings } from '../support/warnings.ts'
 
-/** Each has characters that URLs, JSON, shells and regular expressions treat in ways of their own. */
+/** Secrets with characters that are special in URLs, JSON, shells or regular expressions. */
 const PASSWORD = `Pw1-ü%41/?#@:&"'\\$& ${'x'.repeat(3)}-endPw1`
 const WRONG = `Pw2-%zz+/=@:;,<>\`|ö-endPw2`
 const SENTINEL = `Pw3-{tag}[*]$'(?:x)-endPw3`
 const TLS_KEY = makeCertificates().client.key
 const USER = 'app'
 
-/** Parts of a secret are secrets as well, because a secret that was cut can still be read. */
+/** Parts of a secret are secrets as well, because an output may contain only a part. */
 const PARTS = ['Pw1', 'Pw2', 'Pw3', ...TLS_KEY.split('\n').filter((line) => line.length > 40)]
 
-/** All texts in which a secret could be read. */
+/** Returns all texts in which a secret could be read. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const quoted = JSON.stringify(secret).slice(1, -1)
@@ -78,7 +78,7 @@ function jsonOf(value: object): string {
   }
 }
 
-/** The secrets that can be read, and their places. */
+/** Returns the secrets that can be read in the outputs, and their places. */
 function found(): string[] {
   return [...outputs].flatMap(([source, texts]) =>
     texts.flatMap((text) =>
@@ -140,7 +140,7 @@ const EVENTS = [
   ...['releaseRequested', 'extended', 'master'],
 ]
 
-/** Uses locks with such a client, and records all its output. */
+/** Uses locks with these options, and records all output. */
 async function use(source: string, options: HoldfastOptions): Promise<void> {
   let client: Holdfast
   try {
@@ -287,7 +287,7 @@ test('the history, the metrics and the traces show no secret', async () => {
   const onError = (error: Error) => heard('recordHistory: onError', error)
   const given: unknown[] = [urlWith(PASSWORD), urlWith(WRONG), urlWith(PASSWORD, dead)]
   const histories = given.map((redis) => recordHistory({ redis, onError } as never))
-  const silent = recordHistory({ redis: urlWith(WRONG) } as never) // It warns.
+  const silent = recordHistory({ redis: urlWith(WRONG) } as never) // it warns
   await use('with recorders', { redis: urlWith(PASSWORD) })
   await use('with recorders, and a wrong password', { redis: urlWith(WRONG) })
   await eventually(async () => (await server.admin.xlen('holdfast_history')) > 0)
@@ -378,7 +378,7 @@ test.each(logins)('the commands with %s show no secret', async (name, loginOf) =
   }
   for (const command of COMMANDS) {
     for (const form of command === 'bench' || command === 'release' ? [[]] : [[], ['--json']]) {
-      if (command === 'bench' && name.startsWith('the right')) continue // It measures for seconds.
+      if (command === 'bench' && name.startsWith('the right')) continue // the benchmark takes several seconds
       const args = [command, ...(more[command] ?? []), ...form, ...loginOf()]
       const interrupted = () => AbortSignal.timeout(300)
       const env = { REDISCLI_AUTH: PASSWORD }
@@ -508,7 +508,7 @@ test('the keys in Redis contain no secret', async () => {
   expect(found()).toEqual([])
 })
 
-/** A search that finds nothing proves nothing, unless it would have found something. */
+/** The search above finds nothing. This test proves that the search would find a secret. */
 test('the search finds a secret in any form, in a text or in an error', () => {
   expect(sources).toBeGreaterThan(100)
   for (const form of [PASSWORD, WRONG, SENTINEL].flatMap(formsOf)) {

@@ -15,7 +15,7 @@ test('a request works after 9,000 answered requests, and the server then forgets
   try {
     const keys = Array.from({ length: 9_000 }, (_, n) => requestKey('it', `c:${n}`))
     await redis.admin.mset(keys.flatMap((key) => [key, '1']))
-    // More than Lua passes to a command at once.
+    // These are more names than Lua can pass to a command at once.
     for (const key of keys) semaphores.answered.add('it', key)
     const change = { id: 'c:last', permits: 1, ifExists: false }
     expect(await semaphores.semaphore('it').add(change, 5_000)).toBe(true)
@@ -51,7 +51,7 @@ test('a grant that its caller abandons is given back, even if another request is
         { ...attempt, ...waiting },
         {
           answered: (answer) => {
-            // It tells the server which answers this client has.
+            // This request tells the server which answers the client has received.
             void semaphore.add(change('c:second'), 5_000)
             semaphore.abandon(owner, 0, 0, () => true)
             resolve(answer.kind)

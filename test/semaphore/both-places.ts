@@ -5,11 +5,11 @@ import { sharedServer } from '../support/redis-server.ts'
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread' | 'durability'>
 
-/** Where semaphores and latches live: Redis, or the memory of the test. */
+/** A place for semaphores and latches: Redis, or the memory of the test. */
 export interface Place {
-  /** A client of its own, closed at the end of the test. */
+  /** Returns a new client, which is closed at the end of the test. */
   client(options?: Options): Holdfast
-  /** Everything that the place has is gone, as after a restart without persistence. */
+  /** Deletes all data of the place, like a restart without persistence. */
   loseData(): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export interface Place {
 export function inBothPlaces(describeTests: (place: Place) => void): void {
   describe('in Redis', () => {
     const server = sharedServer()
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until a client deletes it.
     afterEach(() => server.flush())
     describeTests({
       client: (options) => closedAtEnd(new Holdfast({ redis: server.url, ...options })),

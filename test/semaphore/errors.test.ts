@@ -13,7 +13,7 @@ const errorOf = async (call: () => unknown): Promise<HoldfastError> => {
   throw new Error('It did not fail')
 }
 
-/** A client of a server that is not there. */
+/** Returns a client whose server does not exist. */
 function cutOff(): Holdfast {
   const client = new Holdfast({
     redis: 'redis://127.0.0.1:1',

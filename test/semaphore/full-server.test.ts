@@ -8,7 +8,7 @@ import { semaphoreOf, semaphoreRig } from './support.ts'
 
 const rig = semaphoreRig()
 
-/** From now on the server has no memory left, until the test ends. */
+/** From now until the end of the test, the server has no free memory. */
 async function fill(): Promise<void> {
   atEnd(() => rig.server.admin.config('SET', 'maxmemory', '0'), { beforeCheck: true })
   await rig.server.admin.config('SET', 'maxmemory', '1')
@@ -24,7 +24,7 @@ test('a full server accepts the release of plain permits', async () => {
   const client = await withPermits(3)
   const semaphore = semaphoreOf(client)
   await semaphore.acquire(2)
-  // Nothing that the server is to forget goes with the next request.
+  // After this request, the client has no answered requests that it must report to the server.
   await semaphore.inspect()
   await client.close()
   const other = semaphoreOf(rig.client({ outageMs: 2_000 }))
@@ -61,10 +61,11 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
   async (_, call, words) => {
     const outageMs = atLoad(1_000)
     const client = rig.client({ outageMs, commandTimeoutMs: outageMs })
-    // It takes no writes for a while, which passes.
+    // For a while, the server accepts no writes.
     atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
     await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
-    // On a busy machine, the last attempt of a call may get no answer. A wrong error would be wrong after each call.
+    // On a busy machine, the last attempt of a call may get no answer, so the call is repeated. A wrong error text
+    // would be wrong each time.
     await eventuallyPasses(
       async () => {
         const error = await refusal(() => call(client))

@@ -37,7 +37,7 @@ inBothPlaces(({ client, loseData }) => {
     const second = limited(b, 1).acquire()
     await eventually(async () => (await limited(a, 1).inspect()).waiting.length === 1)
     await loseData()
-    // A waiter asks again within a second.
+    // A waiter sends its next request within a second.
     const permit: Permit = await within(3_000, first)
     expect(await limited(a, 1).tryAcquire()).toBeNull()
     await permit.release()

@@ -50,7 +50,7 @@ inBothPlaces(({ client }) => {
       warned.resolve()
       await warning
       await eventually(() => warnings.length === 2)
-      // The first waiter asks once more in that time.
+      // During this time, the first waiter sends one more request.
       await never(() => warnings.length > 2, 1_300)
       expect(warnings.map(({ code }) => code)).toEqual(Array(2).fill('HOLDFAST_NO_PERMITS'))
       const texts = warnings.map(({ message }) => message).sort()
@@ -78,7 +78,7 @@ inBothPlaces(({ client }) => {
 
     test('no warning appears if permits are set soon', async () => {
       const [semaphore, other] = [of(client()), of(client())]
-      // The other client is connected before the wait begins.
+      // Connects the other client before the wait begins.
       await other.availablePermits()
       const waiting = semaphore.acquire()
       await other.trySetPermits(1)

@@ -7,7 +7,7 @@ import { errorOf, inBothPlaces } from './both-places.ts'
 
 type Use = (client: Holdfast) => Promise<unknown>
 
-/** Makes a number of each kind, and what each kind does with one. */
+/** Makes the number of each kind, and calls the methods of each kind. */
 const KINDS: Record<string, { words: string; noun: string; make: Use; uses: Record<string, Use> }> =
   {
     latch: {
@@ -62,7 +62,7 @@ const pairs = names.flatMap((own) =>
   names.filter((other) => other !== own).map((other) => [own, other] as const),
 )
 
-/** What a lock of each kind does. */
+/** The calls of each kind of lock. */
 const LOCKS: Record<string, Use> = {
   lock: (client) => client.getLock('it').tryLock(),
   'fair lock': (client) => client.getFairLock('it').tryLock(),
@@ -79,13 +79,13 @@ inBothPlaces(({ client }) => {
       const { noun, uses } = KINDS[other] as (typeof KINDS)['latch']
       await make(client())
       for (const [name, use] of Object.entries(uses)) {
-        // None is tried again for the 5 s of an outage.
+        // The client does not repeat these calls for the 5 s of an outage.
         const error = (await within(4_000, errorOf(use(client())))) as HoldfastError
         expect({ [name]: error.code }).toEqual({ [name]: 'HOLDFAST_REFUSED' })
         expect(error.message).toMatch(new RegExp(`^${noun} "it": .*: ${words} \\(WRONGTYPE\\)\\. `))
         expect(error.message).toMatch(/ Use another name for one of the two\.$/)
       }
-      // Its own kind goes on.
+      // The kind that has the name still works.
       await (KINDS[own] as (typeof KINDS)['latch']).make(client())
     },
   )

@@ -37,7 +37,7 @@ test('permits work in a cluster, and sharded messages wake waiters', async () =>
       { message: 'a renewal' },
     )
     expect(permit.valid).toBe(true)
-    // Less than the second after which it would ask again by itself.
+    // The limit is below the second after which the waiter would check again without a message.
     await permit.release()
     await (await within(900, acquiring)).release()
     expect(await semaphore.availablePermits()).toBe(3)

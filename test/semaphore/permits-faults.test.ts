@@ -15,14 +15,14 @@ import { allAreBack, listening, of, taken, withPermits } from './permits.ts'
 const rig = faultRig()
 const { server } = rig
 
-/** One client behind the proxy, and one that no fault touches. */
+/** A client behind the proxy, and a client without faults. */
 interface Scene {
   readonly client: Holdfast
   readonly mine: PermitExpirableSemaphore
   readonly theirs: PermitExpirableSemaphore
-  /** What the client has by its own account. */
+  /** The permits that the client holds by its own account. */
   readonly held: Permit[]
-  /** How many there are in all. */
+  /** The total number of permits. */
   total: number
 }
 
@@ -30,12 +30,12 @@ interface Operation {
   operation: string
   script: { readonly sha1: string }
   leaseMs?: number
-  /** All, unless it is asked again by itself, and takes its time for that. */
+  /** The faults of the tests. Missing for all faults. Some operations repeat their request only slowly. */
   faults?: typeof faults
   prepare?: (scene: Scene) => Promise<unknown>
-  /** Whether it takes the permits away from its client. */
+  /** True if the operation takes the permits away from the client. */
   takesAway?: true
-  /** Meets the fault, and has to end as if there were none. */
+  /** Runs the operation with the fault. The result must be the same as without a fault. */
   act: (scene: Scene) => Promise<void>
 }
 
@@ -122,7 +122,7 @@ operations.push(
       const permit = scene.held.pop() as Permit
       expect(await scene.mine.delete()).toBe(true)
       expect(permit.signal.aborted).toBe(true)
-      // What was asked to delete it before must not delete what is set since.
+      // The earlier request to delete must not delete the permits that are set now.
       await scene.theirs.setPermits(7)
       scene.total = 7
       expect(await permit.release()).toBe(false)
@@ -130,7 +130,7 @@ operations.push(
   },
 )
 
-/** Redis against the client's own account. */
+/** Compares Redis with the permits that the client holds. */
 async function check({ theirs, held, total }: Scene): Promise<void> {
   const facts = await theirs.inspect()
   expect(facts).toMatchObject({ permits: total, waiting: [] })
@@ -162,7 +162,7 @@ describe.each(operations)('$operation', ({ script, prepare, act, leaseMs = 10_00
       trap.release()
       await trap.done
     }
-    // After a reconnect the client looks at its leases, and may find out by that.
+    // After a reconnect, the client checks its leases, and this check may report the loss.
     expect(diary.lost.length).toBe(each.takesAway ? 1 : 0)
     await allAreBack(server, scene.total)
   })
@@ -175,7 +175,7 @@ test.each(faults)('a waiter gets its permits once when $fault', async ({ action,
   const asked = () => rig.proxy.count(acquirePermits.sha1)
   const acquiring = of(client).acquire({ permits: 2 })
   await listening(server, 1)
-  // Once to find them taken, and once more when it is known that it listens.
+  // The waiter checks the permits at first, and again after the confirmation of the subscription.
   await eventually(() => asked() >= 2)
   const trap = rig.proxy.onNextRequest(acquirePermits.sha1, action)
   await busy.release()
@@ -236,7 +236,7 @@ test('an outage is reported as an outage, never as contention, and leaves no per
   const asked = await Promise.all(asks.map((ask) => outcome<unknown>(ask())))
   for (const { error } of asked) expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   await permit.release()
-  // What was sent last is late by then, and by more than clocks may be apart.
+  // After this time, the last request is past its deadline, even by a clock that differs a little.
   await pause(400)
   await rig.proxy.heal()
   await (await within(4_000, mine.acquire())).release()

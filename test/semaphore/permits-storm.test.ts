@@ -7,16 +7,22 @@ import {
 } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
-import { blow, type Random, randomFrom, SEED, weathers } from '../support/gale.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import {
+  causeFaults,
+  faultProfiles,
+  type Random,
+  randomFrom,
+  SEED,
+} from '../support/random-faults.ts'
 import * as scripts from '../support/scripts.ts'
 import { allAreBack, of, withPermits } from './permits.ts'
 
 const rig = faultRig()
 const PERMITS = 4
 
-/** HOLDFAST_STORM_MS=… lets it go on for longer, in milliseconds. */
+/** With HOLDFAST_STORM_MS=…, the storm lasts this many milliseconds. */
 const STORM_MS = Number(process.env.HOLDFAST_STORM_MS ?? 1_500)
 
 const SCRIPTS = [scripts.acquirePermits, scripts.releasePermits, scripts.renewPermits].map(
@@ -26,7 +32,7 @@ const SCRIPTS = [scripts.acquirePermits, scripts.releasePermits, scripts.renewPe
 const isOutage = (error: unknown) =>
   error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE'
 
-/** Acquires in one of the ways that there are; null when it did not come to that. */
+/** Acquires permits with a random kind of call. Returns null if the call did not acquire permits. */
 async function tryAnyhow(
   semaphore: PermitExpirableSemaphore,
   random: Random,
@@ -46,9 +52,9 @@ async function tryAnyhow(
   }
 }
 
-describe.each(weathers)('in a storm of $name', (weather) => {
+describe.each(faultProfiles)('in a storm of $name', (profile) => {
   test(`the permits held never exceed the number, and all are returned (seed ${SEED})`, async () => {
-    const { leaseMs, commandTimeoutMs, outageMs } = weather
+    const { leaseMs, commandTimeoutMs, outageMs } = profile
     await withPermits(rig.witness(), PERMITS)
     const fleet = await Promise.all(
       [1, 2, 3].map(async (n) => {
@@ -60,8 +66,8 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       }),
     )
     let isOver = false
-    const winds = fleet.map(({ proxy, random }) =>
-      blow(proxy, random, weather, () => isOver, SCRIPTS),
+    const faults = fleet.map(({ proxy, random }) =>
+      causeFaults(proxy, random, profile, () => isOver, SCRIPTS),
     )
     const inside = new Set<Permit>()
     const tokens = new Set<number>()
@@ -90,15 +96,15 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       [1, 2, 3, 4].map(() => work(client, randomFrom(Math.floor(random() * 2 ** 32)))),
     )
     await pause(STORM_MS)
-    // Few grants would show little. On a busy machine the storm goes on for longer.
+    // Few grants would show little. On a busy machine, the storm lasts longer.
     await eventually(() => [...grants.values()].every((count) => count >= 3), {
       message: 'three grants for each client',
     })
     isOver = true
-    await Promise.all(winds)
+    await Promise.all(faults)
     await within(8_000, Promise.all(workers))
     expect(violations).toEqual([])
-    // What was in doubt is settled while the clients live: no lease has to run out for it.
+    // While the clients live, they release all permits that they may have acquired. So no lease has to end first.
     await allAreBack(rig.server, PERMITS)
   })
 })

@@ -10,7 +10,7 @@ import { allAreBack, listening, of, taken, waiting, withPermits } from './permit
 const rig = faultRig()
 const { server } = rig
 
-/** Less than the second after which a waiter asks again by itself. */
+/** Shorter than the second after which a waiter checks again without a message. */
 const AT_ONCE_MS = 900
 
 async function calls(): Promise<number> {
@@ -24,7 +24,7 @@ describe('the waiter that came first', () => {
     const semaphore = await withPermits(rig.witness(), 1)
     const permit = await semaphore.acquire()
     const order: number[] = []
-    // So that no client has a turn of its own.
+    // An order in which no client has only consecutive turns.
     const whose = [0, 1, 1, 2, 0, 0, 2, 1, 2, 0, 1, 2]
     const all: Promise<void>[] = []
     for (const [i, at] of whose.entries()) {
@@ -34,9 +34,10 @@ describe('the waiter that came first', () => {
         await mine.release()
       }
       all.push(serve())
-      // A request that the server has run before the next call begins.
+      // This call returns after the server has run the request, so the next call begins later.
       await of(clients[at] as Holdfast).availablePermits()
-      // The server computes the begin of a wait from the arrival of the request. A slow way must not change the order.
+      // The server computes the start of a wait from the arrival of the request. A delay on the network must not change
+      // the order.
       await pause(scaledMs(100))
     }
     await permit.release()
@@ -103,7 +104,7 @@ describe('the waiter that came first', () => {
     const abort = new AbortController()
     const first = semaphore.acquire({ permits: 2 })
     await listening(server, 1)
-    // It waits in its client behind the first one, and is about to ask when that is served.
+    // This call waits in its client behind the first call, and would send a request when the first call is served.
     const second = semaphore.acquire({ signal: abort.signal }).catch((reason) => reason)
     client.on('acquired', () => abort.abort('enough'))
     const third = of(other).acquire()
@@ -132,7 +133,7 @@ describe('the waiter that came first', () => {
     const served = await takes({ atLeast: 1_000, atMost: 5_000 }, next)
     await served.release()
     await server.admin.del('it')
-    // It is closed behind the proxy, and asks for nothing any more.
+    // The client closes through the proxy, and then sends no further requests.
     await rig.proxy.heal()
     await dead.close()
     await server.admin.flushall()

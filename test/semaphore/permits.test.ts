@@ -43,7 +43,7 @@ describe('permits', () => {
   test('a semaphore begins without permits, and a waiter is served when a client sets them', async () => {
     const semaphore = of(rig.client())
     expect(await semaphore.inspect()).toMatchObject({ permits: null, available: 0, taken: 0 })
-    // The warning appears if the wait is longer than half a second.
+    // The warning appears if the wait lasts longer than half a second.
     expectWarnings('HOLDFAST_NO_PERMITS')
     const acquiring = semaphore.acquire()
     await listening(server, 1)
@@ -132,7 +132,7 @@ describe('permits', () => {
   })
 
   test('5,000 permits in one call are acquired, listed and released; 5,001 are refused', async () => {
-    // A busy machine needs long for 5,000 permits.
+    // A busy machine needs a long time for 5,000 permits.
     const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
     const semaphore = await withPermits(client, 9_000)
     const permit = await semaphore.acquire({ permits: 5_000 })
@@ -277,7 +277,7 @@ describe('the lease of permits', () => {
     const diary = new Diary(client)
     const semaphore = await withPermits(client, 3)
     const permit = await semaphore.acquire({ permits: 3 })
-    // As Redisson releases one by its id.
+    // Redisson releases one permit by its id.
     await server.admin.zrem(TIMEOUTS, Buffer.from(permit.ids[1] as string, 'hex'))
     await server.admin.incr(RAW)
     await eventually(() => permit.signal.aborted)

@@ -7,7 +7,7 @@ export const RAW = 'it'
 const COUNTER = 'redisson_lock_token:{it}'
 const QUEUE = 'holdfast_permit_queue:{it}'
 
-/** A semaphore with so many permits. */
+/** Makes a semaphore with this number of permits. */
 export async function withPermits(
   client: Holdfast,
   permits: number,
@@ -19,7 +19,7 @@ export async function withPermits(
 
 export const of = (client: Holdfast) => client.getPermitExpirableSemaphore(RAW)
 
-/** The permits, or a failure of the test. */
+/** Returns the permits. Fails the test if there are none. */
 export function taken(permit: Permit | null): Permit {
   if (permit === null) throw new Error('The permits were not to be had')
   return permit
@@ -29,7 +29,10 @@ export interface Server {
   readonly admin: RedisServer['admin']
 }
 
-/** Nobody has any or waits, and all are there: nothing is left in Redis but their number and the counter. */
+/**
+ * Checks that no client holds permits or waits, and that all permits are available. Only their number and the counter
+ * are left.
+ */
 export async function allAreBack({ admin }: Server, permits: number): Promise<void> {
   const keys = async () =>
     (await lastingKeys(admin)).filter(
@@ -43,13 +46,13 @@ export async function allAreBack({ admin }: Server, permits: number): Promise<vo
   await admin.del(RAW)
 }
 
-/** Waits until so many clients have a place among those who wait. */
+/** Waits until this number of clients has a place in the queue. */
 export const waiting = ({ admin }: Server, clients: number) =>
   eventually(async () => Number(await admin.zcard(QUEUE)) === clients, {
     message: `${clients} client(s) to wait`,
   })
 
-/** Waits until so many clients hear of permits. */
+/** Waits until this number of clients listens for permits. */
 export const listening = ({ admin }: Server, clients: number) =>
   eventually(async () => {
     const channels = ['holdfast_tickets:{it}', 'redisson_sc:{it}']

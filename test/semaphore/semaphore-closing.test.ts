@@ -65,7 +65,7 @@ describe('close()', () => {
     },
   )
 
-  /** Nobody can reach the server from then on, also over the connections that there are. */
+  /** From now on, no connection reaches the server, not even an open connection. */
   const cutOff = () => {
     rig.proxy.refuse()
     rig.proxy.cut()
@@ -143,7 +143,7 @@ describe('close()', () => {
     const theirs = semaphoreOf(rig.witness())
     await theirs.trySetPermits(1)
     const ends = new Set<string>()
-    // As many turns of promises as there can be between the grant and the work, and some more.
+    // More turns of the microtask queue than there are between the grant and the work.
     for (let turns = 0; turns < 8; turns++) {
       const client = rig.client({ commandTimeoutMs: 5_000 })
       const semaphore = semaphoreOf(client)
@@ -165,7 +165,7 @@ describe('close()', () => {
       await eventually(async () => (await theirs.availablePermits()) === 1, { timeoutMs: 3_000 })
     }
     resolve.mockRestore()
-    // The client closed before the work in some of the rounds, and after its begin in others.
+    // In some rounds, the client closed before the work, and in other rounds after its start.
     expect([...ends].sort()).toEqual(['done', 'refused'])
   })
 })

@@ -8,7 +8,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { PATIENT, type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
-/** With a tag of its own, and without. */
+/** A name without a hash tag, and a name with its own hash tag. */
 const NAMES = ['it', '{tag}:other']
 
 const server = sharedServer()
@@ -38,12 +38,12 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])(
           for (let i = 0; i < 20; i++) {
             await semaphore.using(async () => {
               turns += 1
-              // So that the other one waits.
+              // The other client waits meanwhile.
               await pause(5)
             })
           }
         }
-        // Without messages every second turn would wait for a check, a second later.
+        // Without messages, every second turn would wait up to a second for a check.
         await within(4_000, Promise.all([cycle(mine), cycle(theirs)]))
         expect(turns).toBe(40)
         expect(await mine.availablePermits()).toBe(1)

@@ -11,13 +11,13 @@ import { leftIn, listening, placesIn, queued, semaphoreOf, semaphoreRig } from '
 
 const rig = semaphoreRig()
 
-/** One request of a client behind the proxy, and what it makes available of ten. */
+/** A request of a client behind the proxy, and how many of ten permits are available after it. */
 interface Operation {
   operation: string
   script: { readonly sha1: string }
   after: number
   act: (semaphore: Semaphore, theirs: Semaphore) => Promise<void>
-  /** What undoes it, so that ten are there again. */
+  /** Undoes the request, so that ten permits are available again. */
   undo: (semaphore: Semaphore) => Promise<unknown>
 }
 
@@ -43,7 +43,7 @@ describe.each(operations)('$operation', ({ script, after, act, undo }) => {
     const client = rig.client({ commandTimeoutMs: scaledMs(120) })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(10)
-    // It is connected, and has been answered.
+    // Connects the client.
     expect(await semaphore.availablePermits()).toBe(10)
     const trap = rig.proxy.onNextRequest(script.sha1, action)
     await within(10_000, act(semaphore, theirs))
@@ -91,7 +91,7 @@ test.each(faults)(
     trap = rig.proxy.onNextRequest(setSemaphore.sha1, action)
     const deleted = await within(10_000, semaphore.delete())
     expect(deleted).toBe(true)
-    // What was asked to delete it before must not delete what is set since.
+    // The earlier request to delete must not delete the permits that are set now.
     await theirs.trySetPermits(6)
     trap.release()
     await trap.done
@@ -126,7 +126,7 @@ describe('an acquisition that was given up', () => {
         await trap.seen
         controller.abort(new Error('enough'))
         expect((await aborted).error).toEqual(new Error('enough'))
-        // It arrives before what gives it back, or after that and its deadline.
+        // The request arrives before the release of its permits, or after this release and its own deadline.
         if (late) await pause(250)
         trap.release()
         await trap.done
@@ -154,7 +154,7 @@ describe('an acquisition that was given up', () => {
       expect((await aborted).error).toEqual(new Error('enough'))
       trap.release()
       await trap.done
-      // By the same connection: behind the request, and then behind what gives its permit back.
+      // These calls use the same connection. They wait for the request, and then for the release of its permit.
       for (let n = 0; n < 2; n++) await semaphore.availablePermits()
       await eventually(async () => (await theirs.availablePermits()) === 1)
       await eventually(async () => (await placesIn(rig)).length === 0)
@@ -191,7 +191,7 @@ describe('a Redis server that does not answer', () => {
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
     await semaphore.acquire()
-    // The server counts it, and nobody hears of that.
+    // The server counts the release, but its reply is lost.
     const replies = rig.proxy.dropReplies({ only: 'commands' })
     const { error } = await outcome(semaphore.release())
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
@@ -248,7 +248,7 @@ test('a dead first waiter delays other waiters for about 3 s', async () => {
   await queued(rig, 2)
   rig.proxy.blackHole({ onHeal: 'drop' })
   await theirs.release()
-  // Who asks again each second alone would learn of it after 4 s, or later.
+  // If the waiter only sent a request each second, it would acquire the permit after 4 s or later.
   await takes({ atLeast: 500, atMost: 5_000 }, waiting)
   await rig.proxy.heal()
   await theirs.release()
@@ -257,7 +257,7 @@ test('a dead first waiter delays other waiters for about 3 s', async () => {
 })
 
 test('a waiter is served after the server restarted empty and forgot its place', async () => {
-  // A machine that stands still may let half a second pass until a client sets the permits again.
+  // On a machine that stalls, half a second may pass until a client sets the permits again.
   expectWarnings('HOLDFAST_NO_PERMITS')
   const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
   await theirs.trySetPermits(0)

@@ -16,10 +16,10 @@ import { leastMs, listening, queued, scriptsRun, semaphoreRig } from './support.
 
 const rig = semaphoreRig()
 
-/** Less than the second after which a waiter asks again by itself. */
+/** Shorter than the second after which a waiter checks again without a message. */
 const AT_ONCE_MS = 900
 
-/** Both kinds, in the same words. */
+/** Both kinds of semaphores, with the same methods. */
 interface Kind {
   kind: string
   acquireScript: { readonly sha1: string }
@@ -62,13 +62,13 @@ const kinds: Kind[] = [
   },
 ]
 
-/** A turn never ends, so each release may hand its permits over. */
+/** Makes turns endless, so that each release may hand its permits over. */
 const turnsNeverEnd = () =>
   jest.spyOn(HandOverBudget.prototype, 'isUsedUp', 'get').mockReturnValue(false)
 
 afterEach(() => jest.restoreAllMocks())
 
-/** Waits until the waiter of the client has asked, listens, and has looked once more. */
+/** Waits until the waiters have sent a request, listen, and have checked once more. */
 async function sleeps(clients = 1): Promise<void> {
   await queued(rig, clients)
   await listening(rig, clients)
@@ -88,7 +88,8 @@ describe.each(kinds)('permits $kind', (kind) => {
     const [before, since] = [await scriptsRun(rig), performance.now()]
     await release()
     await within(5_000, Promise.all(all))
-    // A waiter whose turn takes longer than a second asks once more. With two scripts each there would be 80.
+    // A waiter whose turn takes longer than a second sends one more request. With two scripts for each waiter there
+    // would be 80.
     const more = 10 + 2 * Math.ceil((performance.now() - since) / 1_000)
     expect((await scriptsRun(rig)) - before).toBeLessThanOrEqual(41 + more)
     expect(await available(client)).toBe(1)
@@ -102,7 +103,7 @@ describe.each(kinds)('permits $kind', (kind) => {
     const all: Promise<unknown>[] = []
     for (let i = 0; i < 30; i++) {
       all.push(acquire(clients[i % 3] as Holdfast).then((letGo) => letGo()))
-      // The server learns the begin of the first waits in this order.
+      // The order of the first waits is known to the server.
       if (i < 3) await queued(rig, i + 1)
     }
     await sleeps(3)
@@ -149,7 +150,7 @@ describe.each(kinds)('permits $kind', (kind) => {
     }
     await Promise.all(Array.from({ length: 10 }, each))
     java.disconnect()
-    // A turn has at most 64 hand-overs. After each turn the permit is available for a moment.
+    // A turn has at most 64 hand-overs. After each turn, the permit is available for a moment.
     expect(messages.filter((message) => message === '01').length).toBeGreaterThanOrEqual(5)
   })
 
@@ -192,15 +193,15 @@ describe.each(kinds)('permits $kind', (kind) => {
     const trap = rig.proxy.onNextRequest(kind.handOverScript.sha1, 'cutBefore')
     const released = release()
     const delayed = await trap.seen
-    // The release and the request of the waiter are repeated one by one.
+    // Instead of the hand-over, the release and the request of the waiter are sent one after the other.
     turns.mockReturnValue(true)
     const releaseNext = await within(10_000, next)
     await within(10_000, released)
     await releaseNext()
-    // With these requests the client tells the server which results it may forget.
+    // With these requests, the client tells the server which results it may forget.
     for (let i = 0; i < 2; i++) await (await acquire(client))()
     expect(await available(witness)).toBe(1)
-    // With leases, the client releases what such a request acquires when its deadline has passed.
+    // With leases, the late request may acquire permits. The client releases them after the deadline of the request.
     if (kind.kind === 'with leases') return
     await rig.proxy.replay(delayed)
     expect(await available(witness)).toBe(1)
@@ -271,7 +272,7 @@ describe.each(kinds)('permits $kind', (kind) => {
       const trap = rig.proxy.onNextRequest(kind.acquireScript.sha1, 'holdReply')
       await releases[0]?.()
       await trap.seen
-      // The server has granted the first permit. Now it has another one, and tells the client.
+      // The server has granted the first permit. Now a second permit becomes available, and the server sends a message.
       await eventually(async () => (await available(witness)) === 0)
       await releases[1]?.()
       await pause(50)
@@ -299,7 +300,7 @@ describe.each(kinds)('permits $kind', (kind) => {
     const trap = rig.proxy.onNextRequest(kind.acquireScript.sha1, 'holdReply')
     await release()
     await trap.seen
-    // The grant has given the place of the client to the second waiter.
+    // With the grant, the place of the client has passed to the second waiter.
     await pause(50)
     abort.abort(new Error('enough'))
     trap.release()

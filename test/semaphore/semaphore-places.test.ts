@@ -36,7 +36,7 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
     const options = { waitMs: 20_000, signal: controller.signal }
     const waiting = outcome<unknown>(mine.tryAcquire(options))
     await queued(rig, 1)
-    // What waits has the id of its client among the arguments.
+    // A request of a waiting call has the id of its client among the arguments.
     const isSingleAttempt = ({ args }: ProxyRequest) =>
       args[0] === script.sha1 && !args.includes(client.id)
     const trap = rig.proxy.onNextRequest(isSingleAttempt, 'holdReply')
@@ -44,7 +44,7 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
     await trap.seen
     controller.abort(new Error('enough'))
     expect((await waiting).error).toEqual(new Error('enough'))
-    // One that died would stay for six seconds.
+    // The place of a dead waiter would stay for six seconds.
     await eventually(async () => (await placesIn(rig)).length === 0, { timeoutMs: 4_000 })
     trap.release()
     expect((await asking).error).toBeUndefined()

@@ -4,7 +4,7 @@ import { listening, queued, scriptsRun, semaphoreOf, semaphoreRig } from './supp
 
 const rig = semaphoreRig()
 
-/** Those who wait, each in a client of its own, in the order in which they began. */
+/** Starts waiters, each in its own client, in a known order. */
 async function waitersOf(count: number) {
   const theirs = semaphoreOf(rig.witness())
   await theirs.trySetPermits(0)
@@ -16,12 +16,12 @@ async function waitersOf(count: number) {
   })
   await queued(rig, count)
   await listening(rig, count)
-  // Each looks once more when it listens, and then waits.
+  // Each waiter checks once more after its subscription, and then sleeps.
   await eventually(async () => (await scriptsRun(rig)) >= before + 2 * count)
   return { theirs, served, all: Promise.all(all) }
 }
 
-/** The most that waiters ask meanwhile: each asks again every second, and may ask once more because it listens. */
+/** The maximum number of further requests of the waiters: one each second, and one after the subscription. */
 const asksMeanwhile = (waiters: number, sinceMs: number) =>
   waiters * (1 + Math.ceil((performance.now() - sinceMs) / 1_000))
 
@@ -34,7 +34,7 @@ test.each([2, 10, 40])('a release wakes one of %d waiters', async (waiters) => {
     await eventually(() => served.length === n)
   }
   const scripts = (await scriptsRun(rig)) - before
-  // The release, and the one that it is for.
+  // One script for the release, and one for the waiter that it wakes.
   expect(scripts).toBeGreaterThanOrEqual(2 * releases)
   expect(scripts).toBeLessThanOrEqual(2 * releases + asksMeanwhile(waiters, since))
   if (waiters > releases) await theirs.release(waiters - releases)
@@ -64,7 +64,7 @@ test('waiters of one client are served one after the other, with few scripts eac
   const [before, since] = [await scriptsRun(rig), performance.now()]
   await semaphore.release()
   await within(5_000, Promise.all(all))
-  // Each asks when its turn has come, once more when it is told, and gives back.
+  // Each waiter needs one request at its turn, possibly one more after a message, and one release.
   const scripts = (await scriptsRun(rig)) - before
   expect(scripts).toBeLessThanOrEqual(30 * 3 + 2 + asksMeanwhile(1, since))
 })

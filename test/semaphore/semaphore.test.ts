@@ -156,7 +156,7 @@ describe('a waiter', () => {
       await eventually(() => served.length === n)
     }
     expect(served).toEqual(['a1', 'b1', 'a2', 'c1', 'b2'])
-    // Also where there is enough for several at once.
+    // The order is the same if several permits are available at once.
     served.length = 0
     for (const [who, semaphore] of [
       ['a1', a],
@@ -305,7 +305,7 @@ test('an abort in the tick of the grant leaves no permit taken, or comes too lat
       },
       () => undefined,
     )
-    // From before it is sent to after it is granted, whatever that takes here.
+    // The abort comes at any moment from before the request until after the grant.
     for (let turns = i % 12; turns > 0; turns--) await new Promise((next) => setImmediate(next))
     controller.abort()
     await work
@@ -341,7 +341,7 @@ test('the records of requests in Redis stay few, have an expiry, and are deleted
   await Promise.all(cycles)
   over = true
   await watch
-  // Each of ten has a request under way, and one that was just answered.
+  // Each of the ten callers has at most one request in flight, and one that was just answered.
   expect(most).toBeLessThanOrEqual(40)
   for (const key of await leftIn(rig)) expect(await rig.server.admin.pttl(key)).toBeGreaterThan(0)
   await eventually(async () => (await leftIn(rig)).length === 0)

@@ -4,7 +4,7 @@ import { faultRig, type Rig } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-/** A semaphore stays where it is made: the test ends it when its clients are closed. */
+/** A semaphore stays until it is deleted. So the test deletes it after its clients are closed. */
 export function semaphoreRig(): Rig {
   const rig = faultRig()
   beforeEach(() => {
@@ -15,7 +15,7 @@ export function semaphoreRig(): Rig {
 
 export const semaphoreOf = (client: Holdfast): Semaphore => client.getSemaphore('it')
 
-/** Waits until so many clients have a place among those who wait. */
+/** Waits until this number of clients has a place in the queue. */
 export const queued = (rig: Rig, clients: number) =>
   eventually(async () => (await placesIn(rig)).length === clients, {
     message: `${clients} clients that wait`,
@@ -24,7 +24,7 @@ export const queued = (rig: Rig, clients: number) =>
 export const placesIn = (rig: Rig): Promise<string[]> =>
   rig.server.admin.zrange('holdfast_permit_queue:{it}', '0', '-1')
 
-/** Waits until so many clients listen, and nothing can be missed. */
+/** Waits until this number of clients listens, so that no message is lost. */
 export const listening = (rig: Rig, clients: number, channel = 'holdfast_tickets:{it}') =>
   eventually(
     async () => {
@@ -34,19 +34,19 @@ export const listening = (rig: Rig, clients: number, channel = 'holdfast_tickets
     { message: `${clients} clients that listen` },
   )
 
-/** All that Redis remembers of requests, and of those who wait. */
+/** Returns all keys of requests and of waiters in Redis. */
 export const leftIn = async (rig: Rig): Promise<string[]> =>
   (await lastingKeys(rig.server.admin, 'holdfast_*')).sort()
 
-/** How often scripts have run since the server started. */
+/** Returns how often scripts have run since the server started. */
 export async function scriptsRun(rig: Rig): Promise<number> {
   const info = await rig.server.admin.info('commandstats')
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0)
 }
 
 /**
- * How long it takes to be woken, in milliseconds: the least of a few tries, for other work of the machine makes
- * each of them longer. Who is not woken looks again after a second.
+ * Returns how long it takes to wake a waiter, in milliseconds. This is the shortest of a few tries, because other work
+ * of the machine makes tries longer. Without a message, a waiter checks again after a second.
  */
 export async function leastMs(once: () => Promise<number>): Promise<number> {
   let least = Infinity

@@ -34,7 +34,7 @@ inBothPlaces(({ client }) => {
       expect((permit.signal.reason as Error).message).toContain('release() of the semaphore')
       expect(diary.reasons).toEqual(['forced'])
       expect(other.valid).toBe(true)
-      // It gives back the permit that it still has.
+      // The release gives back the other permit, which the client still holds.
       expect(await permit.release()).toBe(false)
       await eventually(async () => (await leased(one).availablePermits()) === 2)
       expect(await other.release()).toBe(true)
@@ -56,7 +56,7 @@ inBothPlaces(({ client }) => {
       const permit = await leased(one).acquire({ permits: 2 })
       expect(await leased(one).release(['0'.repeat(32), ...permit.ids])).toBe(false)
       expect(await leased(one).availablePermits()).toBe(2)
-      // In capitals, and twice.
+      // Releases one id in capital letters and again in small letters.
       const next = await leased(one).acquire()
       const id = next.ids[0] as string
       expect(await leased(one).release([id.toUpperCase(), id])).toBe(true)
@@ -98,7 +98,7 @@ inBothPlaces(({ client }) => {
       expect(await leased(b).inspect()).toMatchObject({
         ...{ permits: null, available: 0, taken: 0, acquired: [], holders: [] },
       })
-      // What was taken before adds nothing to what is set anew.
+      // Permits that were acquired before the deletion add nothing to the new number.
       await leased(b).setPermits(1)
       expect(await elsewhere.release()).toBe(false)
       expect(await permit.release()).toBe(false)
@@ -106,7 +106,7 @@ inBothPlaces(({ client }) => {
     })
 
     test('`delete()` leaves calls waiting for new permits', async () => {
-      // A machine that stands still may let half a second pass until a client sets the permits again.
+      // On a machine that stalls, half a second may pass until a client sets the permits again.
       expectWarnings('HOLDFAST_NO_PERMITS')
       const [a, b] = [client(), client()]
       await leased(a).setPermits(1)
@@ -133,7 +133,7 @@ inBothPlaces(({ client }) => {
     })
 
     test('`delete()` of a plain semaphore leaves calls waiting, and `using()` does not create it again', async () => {
-      // A machine that stands still may let half a second pass until a client sets the permits again.
+      // On a machine that stalls, half a second may pass until a client sets the permits again.
       expectWarnings('HOLDFAST_NO_PERMITS')
       const [a, b] = [client(), client()].map((one) => one.getSemaphore('it'))
       expect(await a?.delete()).toBe(false)

@@ -12,7 +12,9 @@ import { errorOf, inBothPlaces } from './both-places.ts'
 
 const leased = (client: Holdfast) => client.getPermitExpirableSemaphore('it')
 
-/** The text of `why()`, when it names clients: what one tells of itself comes a moment after its first request. */
+/**
+ * Returns the text of `why()` when it names all clients. The data of a client arrives a moment after its first request.
+ */
 async function whyOf(client: Holdfast): Promise<WhyNoPermits> {
   let why = await leased(client).why()
   await eventually(async () => {
@@ -66,7 +68,7 @@ inBothPlaces(({ client }) => {
     const [a, b, c] = [client({ label: 'worker-A' }), client({ label: 'worker-B' }), client()]
     await leased(a).setPermits(3)
     const one = await leased(a).acquire({ permits: 2 })
-    await pause(5) // Holders whose leases end in the same millisecond have the order of their ids.
+    await pause(5) // holders whose leases end in the same millisecond have the order of their ids
     const two = await leased(b).acquire()
     const waiting = errorOf(leased(c).acquire({ permits: 2, waitMs: 20_000 }))
     await eventually(async () => (await leased(c).inspect()).waiting.length === 1)
@@ -101,7 +103,7 @@ inBothPlaces(({ client }) => {
     const [a, b] = [client({ label: 'worker-A' }), client()]
     await leased(a).setPermits(2)
     const permit = await leased(a).acquire({ permits: 2 })
-    // What a client tells of itself is there a moment after its first request.
+    // The data of a client arrives a moment after its first request.
     await eventually(async () => (await b.clientInfo(a.id)) !== null)
     const error = (await errorOf(leased(b).acquire({ waitMs: 600 }))) as WaitTimeoutError
     expect(error.code).toBe('HOLDFAST_WAIT_TIMEOUT')
@@ -110,7 +112,7 @@ inBothPlaces(({ client }) => {
         error.message,
       ) ?? []
     const { ageMs } = error.why as WhyNoPermits
-    // The age counts until the end of the wait. The server's clock may be adjusted meanwhile.
+    // The age counts until the end of the wait. The server's clock may be adjusted during the test.
     expect(ageMs).toBeGreaterThanOrEqual(500)
     expect(age).toBe(printedMs(Number(ageMs)))
     expect(error.why).toMatchObject({
@@ -155,7 +157,7 @@ inBothPlaces(({ client }) => {
       /2 permits not acquired within 600 ms .* 1 permit is available\. The holders of the other permits are unknown, because permits without leases have no owner\. Try again later/,
     )
     expect(error.why).toMatchObject({ outcome: 'held', holder: null, available: 1, taken: null })
-    // The place of the call that gave up is gone.
+    // The call that gave up has removed its place.
     await eventually(async () => (await plain.inspect()).waiting.length === 0)
     const waiting = errorOf(b.getSemaphore('it').acquire({ permits: 2, waitMs: 20_000 }))
     await eventually(async () => (await plain.inspect()).waiting.length === 1)
@@ -164,7 +166,7 @@ inBothPlaces(({ client }) => {
       waiting: [{ client: b.id, permits: 2 }],
       text: expect.stringMatching(/^Semaphore "it": 1 permit is available\. .* 1 client waits: /),
     })
-    // It may be granted before the answer to the release has arrived.
+    // The waiting call may acquire the permits before the answer to the release arrives.
     const acquired = expect(waiting).rejects.toThrow('It did not fail')
     await plain.release()
     await acquired
@@ -186,7 +188,7 @@ describe('clients in other processes', () => {
 
   const aboutOf = (id: string) => server.admin.hget(`holdfast_client:{${id}}`, 'about')
 
-  /** The client's permits and what it tells of itself look as if it ran elsewhere. Resolves with its other id. */
+  /** Makes the client's permits and its data look like those of a client elsewhere. Resolves with the other id. */
   async function asIfElsewhere({ id }: Holdfast): Promise<string> {
     const other = `${id.slice(0, -1)}${id.endsWith('x') ? 'y' : 'x'}`
     const holders = await server.admin.hgetall('holdfast_permit_holders:{it}')
@@ -214,7 +216,7 @@ describe('clients in other processes', () => {
     return other
   }
 
-  /** As Redisson, or a client of the version before, takes a permit: nothing beside it says who has it. */
+  /** Takes a permit without a note about its holder, like Redisson or a client of the version before. */
   async function takeUnnamed(): Promise<string> {
     const id = Buffer.alloc(16, 7)
     await server.admin.zadd('{it}:timeout', Date.now() + 60_000, id)

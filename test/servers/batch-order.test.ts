@@ -1,7 +1,7 @@
 import { Diary, faultRig, granted, within } from '../support/fault-rig.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** What is told of one lock arrives in the order in which it was told, whatever goes together. */
+/** Requests for one lock reach the server in their order, even if requests are sent together. */
 const rig = faultRig()
 
 describe.each(['getLock', 'getFairLock'] as const)('%s while other answers are due', (kind) => {
@@ -39,7 +39,8 @@ test('a nested release that arrives after the last release is no loss', async ()
   const lock = client.getFairLock('it', { owner: client.owner() })
   const one = await lock.lock()
   const two = await lock.lock()
-  // It is sent a second time, with its source, when the other release is on its way.
+  // The server does not know the script. So the client sends the request again with its source, after the other
+  // release.
   await rig.server.admin.script('FLUSH')
   await rig.server.admin.script('LOAD', scripts.releaseFair.source)
   const released = await within(5_000, Promise.all([one.release(), two.release()]))

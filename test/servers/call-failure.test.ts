@@ -4,14 +4,16 @@ import { failureOf, isWrongServer } from '../../src/servers/redis/connection/fai
 const OOM = "-OOM command not allowed when used memory > 'maxmemory'."
 const READONLY = "-READONLY You can't write against a read only replica."
 
-/** What ioredis rejects with where the server answered with an error. */
+/** Returns the failure for an error reply of the server, which ioredis turns into an error. */
 function failureFor(reply: string): CallFailure {
   const error = new Error(reply)
   error.name = 'ReplyError'
   return failureOf(error)
 }
 
-/** Redis 6.2 tells of a refused command of a script in its own way, and `batch` passes it on bare. */
+/**
+ * Redis 6.2 reports a refused command of a script in its own format. The script `batch` returns this text unchanged.
+ */
 describe('an error of Redis 6.2 inside a script', () => {
   test.each([OOM, READONLY])('the refusal is temporary: %s', (words) => {
     const bare = `@user_script: 47: ${words}`
@@ -40,7 +42,7 @@ describe('an error of Redis 6.2 inside a script', () => {
   })
 })
 
-/** A cluster client tries 16 times, and then tells the last answer in words of its own. */
+/** A cluster client tries 16 times. Then its error contains the last answer in its own words. */
 describe('an error of a cluster after too many redirections', () => {
   const tooMany = (last: string) =>
     failureOf(new Error(`Too many Cluster redirections. Last error: ${last}`))

@@ -22,7 +22,7 @@ async function sourceOf(kind: string): Promise<object> {
   return new Redis({ host, port, lazyConnect: true })
 }
 
-/** In which state a client is closed. */
+/** The states in which a client is closed. */
 const STATES: Record<string, (client: Holdfast) => Promise<unknown>> = {
   'that has done its work': async (client) => client.getLock('it').using(() => undefined),
   'that holds locks': async (client) => {

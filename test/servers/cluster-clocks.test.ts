@@ -6,7 +6,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { counterOf } from '../support/promised-keys.ts'
 import { type SettableNode, startSettableCluster } from '../support/settable-cluster.ts'
 
-/** Names whose slots are in the lower half, and in the upper one. */
+/** Names with slots in the lower half and in the upper half. */
 const [LOW, HIGH] = ['b', 'a']
 
 let cluster: Awaited<ReturnType<typeof startSettableCluster>>
@@ -30,10 +30,10 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 
 const asked = ({ proxy }: SettableNode) => proxy.count(SHA.acquire)
 
-/** One lock at each node is taken and released. */
+/** Acquires and releases one lock at each node. */
 async function bothOnce(client: Holdfast): Promise<void> {
   for (const name of [LOW, HIGH]) {
-    // To connect may take longer than a test has for one request.
+    // The first connection may take longer than the time limit of a request.
     await eventually(async () => granted(await client.getLock(name).tryLock()).release())
   }
 }
@@ -79,8 +79,8 @@ test.each([
     const trying = outcome(client.getLock(HIGH).tryLock())
     const lost = await within(5_000, trap.seen)
     second.proxy.refuse()
-    await within(10_000, trying) // The other node takes every key.
-    await pause(1_100) // past the moment until which it may run, which is the subject
+    await within(10_000, trying) // The other node accepts every key.
+    await pause(1_100) // until the request may no longer run, because this is the subject
     await second.proxy.replay(lost)
     await never(() => second.server.admin.exists(HIGH).then((exists) => exists === 1), 100)
   },
@@ -101,7 +101,7 @@ test('a request that is redirected to another node uses the clock of that node',
   second.proxy.refuse()
   await within(10_000, trying)
   moved.heal()
-  await pause(1_100) // past the moment until which it may run, which is the subject
+  await pause(1_100) // until the request may no longer run, because this is the subject
   await second.proxy.replay(lost)
   await never(() => second.server.admin.exists(LOW).then((exists) => exists === 1), 100)
 })
@@ -133,7 +133,7 @@ test('tokens rise when a lock moves to a node whose clock is behind', async () =
   }
   await acquireTwice()
   expect([asked(first) > 0, asked(second)]).toEqual([true, 0])
-  // As when a slot moves: its keys are copied, and the old node names the new one.
+  // A slot moves like this: its keys are copied, and the old node names the new node.
   const counter = counterOf(LOW)
   const copy = await first.server.admin.dumpBuffer(counter)
   await second.server.admin.restore(counter, await first.server.admin.pttl(counter), copy)

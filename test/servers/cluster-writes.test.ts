@@ -8,7 +8,7 @@ interface Chunk {
   readonly chunk: unknown
 }
 
-/** Names whose slots are in the lower half, and in the upper half. */
+/** Names with slots in the lower half and in the upper half. */
 const [LOW, HIGH] = ['b', 'a']
 
 test('the requests of one turn to one node of a cluster leave in one system call', async () => {

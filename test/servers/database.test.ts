@@ -7,7 +7,7 @@ import { refusal } from '../support/refusal.ts'
 
 const rig = faultRig()
 
-/** All commands but SELECT, on every key. */
+/** All commands except SELECT, on every key. */
 const NO_SELECT = ['~*', '&*', '+@all', '-select']
 
 function newClient(redis: HoldfastOptions['redis'], outageMs = 5_000): Holdfast {
@@ -20,7 +20,7 @@ async function setRights(...rights: string[]): Promise<void> {
   await rig.server.admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', ...rights)
 }
 
-/** How many keys each database has. */
+/** Returns the number of keys in each database, as the server reports it. */
 async function keyspace(): Promise<string> {
   return String(await rig.server.admin.info('keyspace')).replace(/# Keyspace|\s/g, '')
 }

@@ -5,7 +5,7 @@ import { granted, outcome } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
-/** One that is not the master any more, and one that is instead. */
+/** A server that was the master, and the server that took over. */
 let [old, next]: RedisServer[] = []
 let address: Address
 
@@ -19,16 +19,16 @@ beforeEach(async () => {
   address = await startAddress(pair[0])
 })
 
-/** One becomes a replica of the other, and has caught up. */
+/** Makes a server a replica, and waits until it has all data of the master. */
 async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
   await replica.admin.replicaof(master.host, master.port)
   await eventually(async () => Number(await master.admin.wait(1, 100)) === 1)
 }
 
-/** The replica takes over, and the address leads to it; the connections to the old one stay. */
+/** The replica takes over, and the address leads to it. Connections to the old master stay open. */
 async function switchOver(): Promise<void> {
   const [from, to] = servers()
-  await from.admin.ping() // WAIT is for what was done before the last command of its own client.
+  await from.admin.ping() // WAIT covers only writes before the previous command of this connection.
   await from.admin.wait(1, 5_000)
   await to.admin.replicaof('NO', 'ONE')
   address.switchTo(to)
@@ -78,7 +78,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
         const first = await lock.lock(30_000)
         await from.admin.ping()
         await from.admin.wait(1, 5_000)
-        await to.admin.replicaof('NO', 'ONE') // It hears of nothing that comes now.
+        await to.admin.replicaof('NO', 'ONE') // From now on it receives no data.
         await first.release()
         const other = await newClient()
           [kind]('it')
@@ -87,7 +87,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
         address.switchTo(to)
         await follow(from, to)
         expect(await to.admin.hgetall('it')).toEqual({ [first.owner]: '1' })
-        await to.admin.pexpire('it', 1_000) // As near its end.
+        await to.admin.pexpire('it', 1_000) // As if its lease were almost over.
         const next = await lock.lock()
         expect(next.token).toBeGreaterThan(other)
         await next.release()
@@ -111,7 +111,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
 )
 
 test('many calls leave a demoted server together by one new connection, and none is lost', async () => {
-  // Who waits for longer than that tries another connection, be the server only slow.
+  // After `commandTimeoutMs`, a call tries another connection, even if the server is only slow.
   const client = await connected(newClient({ outageMs: 10_000, commandTimeoutMs: 5_000 }))
   await switchOver()
   const before = address.connections
@@ -131,14 +131,14 @@ test('the address is tried again if no server has taken over, but only at interv
   const ends = await Promise.all(
     Array.from({ length: 50 }, (_, i) => outcome(client.getLock(`it ${i}`).lock())),
   )
-  // A call that was under way when another one was refused may have no answer.
+  // A call that is waiting for an answer when the server refuses another call may get no answer.
   const codes = ends.map(({ error }) => (error as HoldfastError).code)
   expect(codes).toContain('HOLDFAST_REFUSED')
   expect(['HOLDFAST_REFUSED', 'HOLDFAST_UNAVAILABLE']).toEqual(expect.arrayContaining(codes))
   expect(ends.map(({ error }) => String(error)).join()).toMatch(/READONLY/)
   const made = address.connections - before
   expect(made).toBeGreaterThan(2)
-  // At least 25 ms, 50 ms, 100 ms and then 125 ms apart.
+  // The attempts are at least 25 ms, 50 ms, 100 ms and then 125 ms apart.
   expect(made).toBeLessThan(25)
   await server.admin.replicaof('NO', 'ONE')
   await granted(await client.getLock('it').tryLock()).release()

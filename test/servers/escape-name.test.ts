@@ -7,7 +7,7 @@ import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
 
-/** Back to the text, which shows that no two become the same. */
+/** Reverses the escaping. This shows that no two names become the same. */
 function unescaped(name: string): string {
   if (name === '%-') return ''
   return name.replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/g, (_, long, short) =>
@@ -15,7 +15,7 @@ function unescaped(name: string): string {
   )
 }
 
-/** What names are made of at their worst. */
+/** The most difficult parts of names. */
 const PARTS = [
   '{',
   '}',

@@ -8,18 +8,18 @@ import * as scripts from '../support/scripts.ts'
 /** Calls of fair locks that a client makes in one turn of the event loop. */
 const rig = faultRig()
 
-/** No request is repeated because an answer is late. */
+/** With these times, no request is repeated because an answer is late. */
 const PATIENT = { commandTimeoutMs: 20_000, outageMs: 20_000 }
 const SOON_MS = 6_000
 const NAMES = Array.from({ length: 12 }, (_, i) => `it ${i}`)
 
-/** A request in flight, so that the releases of the same turn go together. */
+/** Sends a request. While it is in flight, the releases of the same turn are sent together. */
 const keepBusy = (client: Holdfast): Promise<unknown> => client.getLock('busy').inspect()
 
 const requests = () =>
   rig.proxy.requests.filter(({ command }) => command === 'EVALSHA').map(({ args }) => args[0])
 
-/** Acquires the lock once for each number, in one turn. Each holder writes down its number. */
+/** Acquires the lock `count` times in one turn. Each holder records its number. */
 function callAll(client: Holdfast, count: number, order: string[], who: string) {
   return Array.from({ length: count }, (_, i) =>
     client.getFairLock('it').using(() => {
@@ -189,7 +189,7 @@ describe('calls for many fair locks in one turn of the event loop', () => {
     )
     await within(SOON_MS, Promise.all(calls))
     for (const lease of await Promise.all(others)) await lease.release()
-    // The release has an owner, a token, the longest run and two served owners.
+    // The arguments of this release: an owner, a token, the maximum length of a run, and two served owners.
     const kinds = rig.proxy.requests
       .filter(({ args }) => args[0] === scripts.batchFair.sha1)
       .map(({ args }) => args[2 + Number(args[1]) + 6])

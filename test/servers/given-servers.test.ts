@@ -49,14 +49,14 @@ describe('the nodes of a cluster', () => {
       expect(await admin.exists(`app:${name}`)).toBe(1)
       await lease.release()
     }
-    // What goes by whether it is a cluster does so.
+    // The client knows that the server is a cluster: it refuses a name without a valid slot.
     expect(() => here.getLock('a}b')).toThrow(/slot/)
   })
 
   test('a wrong login is reported', async () => {
     const client = open(
       { cluster: cluster.startNodes, username: 'app', password: 'no' },
-      // ioredis 5 keeps the timer of a socket that is closed, for twice that time.
+      // ioredis 5 keeps a timer of a closed socket for twice `commandTimeoutMs`, so this time is short.
       { outageMs: 2_000, commandTimeoutMs: 250 },
     )
     client.on('error', () => undefined)

@@ -11,9 +11,9 @@ import { freePort } from '../support/ports.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { refusal } from '../support/refusal.ts'
 
-/** A client connects in this time, even if the machine pauses. */
+/** A client connects within this time, even if the machine stalls. */
 const OUTAGE_MS = 1_000
-/** What a call may take at the most: the outage that is put up with, and a busy machine. */
+/** The longest time of a call: the tolerated outage, and the extra time of a busy machine. */
 const NO_HANG_MS = OUTAGE_MS + 2_500
 
 function newClient(
@@ -28,7 +28,7 @@ function newClient(
 /** A loaded machine answers within these times. */
 const PATIENT = { outageMs: scaledMs(2_000), commandTimeoutMs: scaledMs(1_000) }
 
-/** Every form of asking for the lock, and what can be asked about it. */
+/** All calls that acquire or check the lock. */
 const FORMS: [string, (client: Holdfast) => Promise<unknown>][] = [
   ['lock()', (client) => client.getLock('it').lock()],
   ['tryLock()', (client) => client.getLock('it').tryLock()],
@@ -38,14 +38,14 @@ const FORMS: [string, (client: Holdfast) => Promise<unknown>][] = [
   ['forceUnlock()', (client) => client.getLock('it').forceUnlock()],
 ]
 
-/** All forms reject with this code and these words, in time, and the client can be closed. */
+/** Checks that all calls reject in time with this code and these words. The client can still be closed. */
 async function allReject(make: () => Holdfast, code: string, words: RegExp): Promise<void> {
   const attempts = FORMS.map(async ([form, call]) => {
     const rejected = async (): Promise<never> => {
       const value = await within(NO_HANG_MS, call(make()))
       throw new Error(`${form} resolved to ${String(value)}`)
     }
-    // The code of a server that is away or silent is the code of a missing answer.
+    // For a server that is down or silent, the code is the same as for a missing answer.
     const isSilent = code === 'HOLDFAST_UNAVAILABLE'
     const error = await (isSilent ? rejected().catch((one) => one) : refusal(rejected))
     return { form, error }
@@ -217,7 +217,7 @@ describe('a server that loads its data', () => {
     await eventually(() => asked > 3)
     loading = false
     expect((await wait).token).toBe(17)
-    // It answers every release with nonsense.
+    // This server gives an invalid answer to every release.
     await client.close()
   })
 })

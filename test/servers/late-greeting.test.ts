@@ -17,10 +17,10 @@ async function open() {
   return { proxy, events, connection }
 }
 
-/** Is up, and stays so for longer than a greeting may take. */
+/** Waits for the connection. Checks that it stays up for longer than a greeting may take. */
 async function staysUp({ events, connection }: Awaited<ReturnType<typeof open>>): Promise<void> {
   await eventually(() => events.up.mock.calls.length === 1)
-  await pause(2 * SILENCE_MS) // longer than the greeting that is late may take, which is the subject
+  await pause(2 * SILENCE_MS) // longer than a late greeting may take, because this is the subject
   expect(connection.up).toBe(true)
   expect(events.down).not.toHaveBeenCalled()
 }
@@ -38,7 +38,7 @@ test('a connection that breaks during its greeting does not affect the next conn
 test('a greeting that ioredis never settles does not affect the next connection', async () => {
   const opened = await open()
   const { proxy, connection } = opened
-  // As ioredis does with what was under way in some ways to lose a connection.
+  // ioredis behaves like this for some commands that were in flight when a connection broke.
   const { client } = connection
   const time = jest.spyOn(client, 'time').mockImplementationOnce(() => new Promise(() => undefined))
   await eventually(() => time.mock.calls.length === 1)

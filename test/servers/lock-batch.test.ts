@@ -7,12 +7,12 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
-/** No request is repeated because an answer is late. */
+/** With these times, no request is repeated because an answer is late. */
 const PATIENT = { commandTimeoutMs: 20_000, outageMs: 20_000 }
 
 const NAMES = Array.from({ length: 12 }, (_, i) => `it ${i}`)
 
-/** Something under way, so that what follows in the same turn goes together. */
+/** Sends a request. While it is in flight, the other requests of the same turn are sent together. */
 function keepBusy(client: Holdfast): Promise<unknown> {
   return client.getLock('busy').inspect()
 }

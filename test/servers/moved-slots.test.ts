@@ -23,7 +23,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 
 const idOf = async ({ admin }: RedisServer) => String(await admin.call('CLUSTER', 'MYID'))
 
-/** True if a line of `CLUSTER NODES` names the owner of the slot. */
+/** True if a line of `CLUSTER NODES` says that this node has the slot. */
 function hasSlot(line: string, slot: number): boolean {
   const ranges = line.split(' ').slice(8)
   return ranges.some((range) => {
@@ -32,7 +32,7 @@ function hasSlot(line: string, slot: number): boolean {
   })
 }
 
-/** One slot on its way from one node to another, key by key. */
+/** Moves one slot from one node to another, key by key. */
 class Move {
   readonly slot: number
   readonly from: RedisServer
@@ -73,7 +73,7 @@ class Move {
     }
   }
 
-  /** Leaves the slot at its node. */
+  /** Ends the move. The slot stays at its node. */
   async stop(): Promise<void> {
     for (const { admin } of [this.from, this.to]) {
       await admin.call('CLUSTER', 'SETSLOT', this.slot, 'STABLE')
@@ -179,13 +179,14 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
 })
 
 test('a lock whose keys are at two nodes is waited for, and is never reported as contention', async () => {
-  // If the earlier answers were slow, `tryLock()` reports a short silence as null. A silence of 500 ms is an outage here.
+  // If earlier answers were slow, `tryLock()` reports a short silence as null. A silence of 500 ms counts as an outage
+  // here.
   const client = newClient({ commandTimeoutMs: 1_000, outageMs: 1_200 })
   await client.getLock('it').using(() => undefined)
   const move = await moveOf('it')
   await move.begin()
   expect(await outcome(client.getLock('it').tryLock(1_000))).toMatchObject({
-    // After TRYAGAIN ioredis 5 asks any node, which may say MOVED.
+    // After TRYAGAIN, ioredis 5 sends the command to any node, which may answer MOVED.
     error: { lockName: 'it', message: expect.stringMatching(/TRYAGAIN|ASK|MOVED|no answer/) },
   })
   const asking = newClient().getLock('it').lock()

@@ -12,11 +12,11 @@ let server: RedisServer
 beforeAll(async () => {
   server = await startRedis({ config: { unixsocket: 'redis.sock', unixsocketperm: 700 } })
   await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>p@ss', '~*', '&*', '+@all')
-  // Who comes without a login is somebody else.
+  // A connection without this login may run no scripts.
   await server.admin.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
 })
 
-/** The options that a client of node-redis has taken, as the connections of Holdfast have them. */
+/** Acquires a lock with a client of node-redis. Returns what the server knows about the connection of Holdfast. */
 async function lockWith(redis: NodeRedisClient) {
   const client = new Holdfast({ redis, outageMs: 10_000 })
   client.on('error', () => undefined)

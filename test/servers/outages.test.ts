@@ -12,7 +12,7 @@ const failure = new CallFailure('unsent', 'connect ECONNREFUSED')
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-/** What was told, each with its second and its duration. */
+/** Records the reports, each with its time in seconds and the duration of the outage. */
 function begin() {
   const told: string[] = []
   const startedAt = performance.now()
@@ -29,7 +29,7 @@ function begin() {
   return { told, outages, connection }
 }
 
-/** A connection that fails four times a second, for so many seconds. */
+/** Makes a connection fail four times a second, for some seconds. */
 function fail(connection: ConnectionEvents, seconds: number): void {
   for (let i = 0; i < 4 * seconds; i++) {
     connection.error(failure)
@@ -83,7 +83,7 @@ test('a connection that is up for an instant does not end the outage', () => {
 test('a server that fails every few seconds is soon reported as one outage', () => {
   const { told, connection } = begin()
   const one = connection()
-  // Five seconds up, one second out, for ten minutes.
+  // For ten minutes: five seconds up, then one second down.
   for (let i = 0; i < 100; i++) {
     fail(one, 1)
     one.up(FACTS)

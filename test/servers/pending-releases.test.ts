@@ -6,11 +6,11 @@ import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-/** A server that answers, or does not, as it is told to. */
+/** A server that answers, or does not answer, as the test says. */
 class Server {
   readonly pending = new PendingReleases(100)
   failure: CallFailure | undefined
-  /** The names that it was asked to release, in order, and when. */
+  /** The names in the requests for releases, in order. `askedAt` has the times. */
   readonly asked: string[] = []
   readonly askedAt: number[] = []
   underWay = 0
@@ -81,7 +81,7 @@ test('one release at a time is tried while the server does not answer, however m
   expect(server.mostUnderWay).toBe(1)
   server.failure = undefined
   await eventually(() => server.pending.size === 0)
-  // Many who come back at once are not all told it in one go.
+  // If the server answers again, the client does not send all releases at once.
   expect(server.mostUnderWay).toBeLessThanOrEqual(50)
   for (const name of names) expect(server.times(name)).toBeLessThanOrEqual(2)
 })

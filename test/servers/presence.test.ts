@@ -15,7 +15,7 @@ import { takes } from '../support/takes.ts'
 import { warm } from '../support/warm.ts'
 
 const rig = faultRig()
-/** No request is repeated, and no connection is left, because an answer is late. */
+/** With these times, a late answer causes no repeated request and no new connection. */
 const PATIENT = { commandTimeoutMs: 5_000, outageMs: 20_000 }
 const keyOf = ({ id }: Holdfast) => `holdfast_client:{${id}}`
 const touches = () => rig.proxy.count(({ args }) => args[0] === touch.sha1)
@@ -37,7 +37,7 @@ describe('a client that reports its facts', () => {
       startedAt: expect.any(Number),
     })
     expect(info?.startedAt).toBeGreaterThan(performance.timeOrigin)
-    // The wall clock may be adjusted meanwhile.
+    // The wall clock may be adjusted during the test.
     expect(info?.startedAt).toBeLessThanOrEqual(Date.now() + 100)
     expect(await other.clientInfo(client.id)).toEqual(info)
     expect(await client.clientInfo(other.id)).toMatchObject({ client: other.id })
@@ -113,7 +113,7 @@ describe('locks that do not depend on the facts', () => {
     const held = client.getLock('it').lock()
     await trap.seen
     const lease = await held
-    // The facts did not delay the request, so the client did not have to repeat it.
+    // The facts did not delay the request, so the client did not have to repeat the request.
     expect(rig.proxy.count(SHA.acquire)).toBe(1)
     trap.release()
     await lease.release()
@@ -323,7 +323,7 @@ test("the facts of a RedLock's client are deleted at all servers when that clien
   await eventually(async () => (await known()).join() === '1,1,1')
   await first.close()
   await eventually(async () => (await known()).join() === '0,0,0')
-  // What the others send is no news of it.
+  // The other clients do not write data about this client.
   await second.getLock('other').lock({ leaseMs: 600_000, renew: true })
   await eventually(async () => (await second.clientInfo(second.id)) !== null)
   expect(await known()).toEqual([0, 0, 0])

@@ -4,7 +4,7 @@ import { nameRule } from '../../src/servers/redis/name-rule.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-/** A client that never connects, and one without Redis. */
+/** Returns a client that never connects, and a client without Redis. */
 function clients(keyPrefix?: string): Holdfast[] {
   const options = keyPrefix === undefined ? {} : { keyPrefix }
   const all = [

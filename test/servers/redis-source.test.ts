@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import { Holdfast, InvalidArgumentError } from '../../src/index.ts'
 import { readSource } from '../../src/options/redis-source.ts'
 
-/** As much of a client of node-redis, or of ioredis-mock, as could be taken for one of ioredis. */
+/** A client with those members of node-redis and ioredis-mock that could be confused with ioredis. */
 class OtherClient extends EventEmitter {
   readonly options = { socket: { host: 'redis.internal' } }
   duplicate(): this {

@@ -4,7 +4,7 @@ import { faultRig, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** The server runs a script for that long, and refuses all other commands as busy. */
+/** The server runs this script for some milliseconds, and refuses all other commands as busy. */
 const BUSY_FOR = `
 local function now() local t = redis.call('TIME'); return t[1] * 1000 + t[2] / 1000 end
 local endsAt = now() + ARGV[1]
@@ -14,7 +14,7 @@ while now() < endsAt do end
 test('a subscription that a busy server refused is confirmed soon after, on the same connection', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
   const lease = await rig.witness().getLock('it').lock(60_000)
-  // From now on its connection for messages is up, and has one channel.
+  // From now on the connection for messages is up, and has one channel.
   const first = client.getLock('first')
   const firstLease = await rig.witness().getLock('first').lock(60_000)
   const waitsForFirst = first.lock()
@@ -32,7 +32,7 @@ test('a subscription that a busy server refused is confirmed soon after, on the 
   await rig.listening('it')
   expect(rig.proxy.openConnections.filter((one) => one.isSubscriber)).toHaveLength(1)
 
-  // A message wakes the waiter. A waiter that polls sends requests all the time.
+  // A message wakes the waiter. Without a subscription, the waiter would send requests all the time.
   await eventually(async () => {
     const requests = rig.proxy.count('EVALSHA')
     await pause(600)
@@ -59,7 +59,7 @@ test.each([
     const requests = rig.proxy.count('SUBSCRIBE')
     await eventually(() => rig.proxy.count('SUBSCRIBE') > requests)
     await pause(600)
-    // Once it is confirmed, it is not requested again.
+    // After its confirmation, the subscription is not requested again.
     expect(rig.proxy.count('SUBSCRIBE')).toBe(requests + 1)
     await lease.release()
     await (await waiting).release()

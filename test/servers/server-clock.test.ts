@@ -1,10 +1,10 @@
 import { ServerClock } from '../../src/servers/redis/calls/server-clock.ts'
 import { type Random, randomOf } from '../support/random.ts'
 
-/** How fast two clocks drift apart, in parts of the time: as fast as NTP allows itself, and what quartz adds. */
+/** The drift between two clocks, as a share of the time: the limit of NTP, and the drift of quartz in addition. */
 const DRIFTS = [0, 0.0006, -0.0006]
 
-/** A client and a server, whose clocks a test moves. */
+/** A client and a server. The test moves both clocks. */
 function scene(drift: number) {
   let now = 1_000
   let stepMs = 1_800_000_000_000
@@ -17,13 +17,13 @@ function scene(drift: number) {
   return {
     clock,
     wait,
-    /** The server's time in µs at a moment of the client's clock. */
+    /** Returns the server's time in µs at a moment of the client's clock. */
     timeUs: (at = now) => serverMs(at) * 1_000,
     now: () => now,
     step(ms: number) {
       stepMs += ms
     },
-    /** A request that is on its way for so long, and its answer. */
+    /** Sends a request that needs `thereMs` milliseconds. Its answer needs `backMs` milliseconds. */
     ask(thereMs: number, backMs: number) {
       const sentAt = now
       wait(thereMs)
@@ -34,7 +34,7 @@ function scene(drift: number) {
   }
 }
 
-/** Mostly quick; now and then something holds it up. */
+/** Returns the time of a message. Most messages are quick, and some are delayed. */
 const way = (random: Random) => (random.below(4) === 0 ? random.below(500) : 1 + random.below(3))
 
 afterEach(() => jest.restoreAllMocks())
@@ -60,7 +60,7 @@ describe.each(DRIFTS)('with a drift of %d', (drift) => {
     ask(1, 1)
     for (let n = 0; n < 3; n++) ask(400, 300)
     const at = now()
-    // The way of the quick one, and what the clocks can have drifted apart since.
+    // The way of the quick request, and the possible drift of the clocks since that request.
     expect(at - clock.earliestAt(timeUs())).toBeLessThan(1 + 2.1 * 3 + 0.1)
     expect(Math.abs(clock.timeUs(at) - timeUs())).toBeLessThan(3_000)
   })

@@ -17,16 +17,16 @@ beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
 })
 
-/** Each test begins with all nodes, and replicas that have caught up. */
+/** Each test starts with all nodes up, and with replicas that have all data. */
 beforeEach(async () => {
   for (const node of cluster.nodes) await node.revive()
   await cluster.whole()
-  // So that each shows its keys to the check at the end, be it a replica by then.
+  // The leak check reads the keys of each node, even if the node is a replica then.
   const readable = () => Promise.all(cluster.nodes.map(({ admin }) => admin.readonly()))
   atEnd(
     async () => {
       for (const node of cluster.nodes) await node.revive()
-      // On a loaded machine nodes may take one another for dead.
+      // On a loaded machine, a node may report another node as down.
       await cluster.whole()
       await readable()
     },
@@ -41,7 +41,7 @@ beforeEach(async () => {
   }
 })
 
-/** Renewals every 20 s: what is heard sooner is no renewal of the watchdog's. */
+/** Renewals come every 20 s. So an earlier event does not come from the watchdog. */
 function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
   const all = { leaseMs: 60_000, commandTimeoutMs: 700, outageMs: 20_000, ...options }
@@ -52,7 +52,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 
 const HISTORY = { keys: true, why: 'a node that was killed or demoted has what it was told' }
 
-/** The master of those two nodes, and the replica. */
+/** Returns the current master of these two nodes, and its replica. */
 async function pairOf(i: number): Promise<{ master: RedisServer; replica: RedisServer }> {
   const two = [cluster.masters[i], cluster.replicas[i]] as [RedisServer, RedisServer]
   const roles = await Promise.all(
@@ -68,10 +68,10 @@ async function pairFor(name: string) {
   return pairOf(cluster.masters.indexOf(await cluster.masterOf(name)))
 }
 
-/** From now on the replica hears of nothing. */
+/** From now on the replica receives no data. */
 async function deafen({ admin }: RedisServer, replica: RedisServer): Promise<void> {
   replica.pause()
-  await admin.call('CLIENT', 'KILL', 'TYPE', 'replica') // What has been sent it would read later.
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'replica') // Otherwise it would later read data that is already sent.
 }
 
 async function takeOver(replica: RedisServer): Promise<void> {
@@ -104,7 +104,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
     const { master, replica } = await pairFor('it')
     await listening(master, 1)
     await eventually(async () => (await replica.admin.exists('it')) === 1)
-    // On a busy machine a master may give a failover up, after 5 s.
+    // On a busy machine, a master may cancel a failover after 5 s.
     await eventuallyPasses(
       async () => {
         await replica.admin.call('CLUSTER', 'FAILOVER').catch(() => undefined)
@@ -189,10 +189,10 @@ test('a client asks where the masters are after a replica refused a script', asy
   expect(await eventually(run)).toBe('OK')
   const slot = await cluster.slotOf('it')
   const { replica } = await pairFor('it')
-  // As when the last answer about the slots came from a node that had not heard of a failover.
+  // The client has an old answer about the slots, from a node that did not know of a failover.
   const believe = () =>
     ((connection.client as Cluster).slots[slot] = [`${replica.host}:${replica.port}`])
-  // The first script that it gets may be ahead of the READONLY of its connection, and is told MOVED.
+  // The first script may reach the replica before the READONLY of its connection, and is then answered with MOVED.
   await eventually(async () => {
     believe()
     const { error } = await outcome(run())

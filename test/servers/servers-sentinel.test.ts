@@ -14,7 +14,7 @@ import type { RedisServer } from '../support/redis-server.ts'
 
 let watched: WatchedServers
 
-// A failover takes seconds on a busy machine.
+// On a busy machine, a failover takes seconds.
 beforeAll(async () => {
   watched = await startWatched()
 })
@@ -33,7 +33,7 @@ async function connected(client: Holdfast): Promise<Holdfast> {
   return client
 }
 
-/** How many connections listen to what the Sentinels tell of a failover. */
+/** Returns how many connections listen to the messages of the Sentinels about failovers. */
 async function detectors(): Promise<number> {
   const lists = await Promise.all(
     watched.sentinels
@@ -43,7 +43,7 @@ async function detectors(): Promise<number> {
   return lists.join('\n').match(/ sub=1 /g)?.length ?? 0
 }
 
-/** Those that had a stale connection to it reconnect later; nothing of that is the client's. */
+/** A client with a stale connection to the old master reconnects later. Until then it may leave keys there. */
 const HISTORY = { keys: true, why: 'a server that was demoted has what it granted meanwhile' }
 
 test('a connected client continues with the new master after a planned failover', async () => {
@@ -91,7 +91,7 @@ test('a client notices a failover that was announced before the client listened'
   const proxy = await startProxy(watched.sentinels[0]?.port as number)
   const sentinels = [{ host: proxy.host, port: proxy.port }]
   const client = newClient({ ...watched.options, sentinels, updateSentinels: false })
-  // The first time the master is asked for; the second time it is listened to.
+  // The first request asks for the master. The second request follows the subscription to its messages.
   const listening = proxy.onNextRequest('get-master-addr-by-name', 'hold', { nth: 2 })
   const lock = client.getLock('it')
   await granted(await lock.tryLock()).release()
@@ -105,7 +105,7 @@ test('a client notices a failover that was announced before the client listened'
       await lease.release()
       return isThere
     },
-    { timeoutMs: 4_000 }, // The Sentinels demote the old one later than that.
+    { timeoutMs: 4_000 }, // The Sentinels demote the old master only after this time.
   )
 })
 
@@ -161,7 +161,7 @@ test('a client that is closed while it connects leaves no listener at the Sentin
 })
 
 describe('Sentinels that cannot be reached', () => {
-  /** Of each Sentinel an address that leads nowhere until it is switched. */
+  /** Starts an address for each Sentinel. The addresses lead nowhere until `reach` is called. */
   async function unreachable() {
     const addresses = await Promise.all(
       watched.sentinels.map(async () =>
@@ -177,7 +177,7 @@ describe('Sentinels that cannot be reached', () => {
     return { options: { ...watched.options, sentinels, updateSentinels: false }, reach, addresses }
   }
 
-  /** Whatever a user's own client does about it. */
+  /** Settings with which a user's own client gives up at once. Holdfast must work in spite of them. */
   const GIVES_UP = {
     sentinelRetryStrategy: () => null,
     sentinelReconnectStrategy: () => null,
@@ -271,7 +271,7 @@ test.each([0, 1])(
     const accepted = async () =>
       Number(/total_connections_received:(\d+)/.exec(await master.admin.info('stats'))?.[1])
     const before = await accepted()
-    // Each connection that is made anew asks the Sentinels once more, at once.
+    // Each new connection would also ask the Sentinels again at once.
     for (let i = 0; i < 300; i += 1) expect(await isThere()).toBe(true)
     expect(await accepted()).toBe(before)
   },

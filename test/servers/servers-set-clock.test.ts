@@ -7,7 +7,7 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import * as scripts from '../support/scripts.ts'
 import { type SettableServer, startSettable } from '../support/settable-clock.ts'
 
-/** The clock of the server is set while clients are connected. */
+/** The test changes the clock of the server while clients are connected. */
 let server: SettableServer
 let proxy: FaultProxy
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   proxy = await startProxy(server.port)
 })
 
-/** Only a client that shall give up needs a short `outageMs`. Other clients also wait for a slow machine. */
+/** Only a client that must give up needs a short `outageMs`. Other clients wait for a slow machine. */
 function client(url: string, options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
   const one = new Holdfast({ redis: url, commandTimeoutMs: 20_000, outageMs: 40_000, ...options })
   atEnd(() => one.close(), { beforeCheck: true })
@@ -25,7 +25,7 @@ function client(url: string, options: Omit<HoldfastOptions, 'redis'> = {}): Hold
   return one
 }
 
-/** Whose request for the lock is held back until its caller has given up, and then let through. */
+/** The request for the lock is lost. It reaches the server after the call has failed. */
 async function lateRequest(how: 'plain' | 'fair'): Promise<void> {
   const late = client(proxy.url, { commandTimeoutMs: 400, outageMs: 400 })
   const kind = how === 'plain' ? 'getLock' : 'getFairLock'

@@ -10,7 +10,7 @@ test('a client that is closed in the middle of a TLS handshake does no harm', as
     const client = new Holdfast({ redis: { host: '127.0.0.1', port, tls: {} }, outageMs: 300 })
     client.on('error', () => {})
     const asked = expect(client.getLock('it').tryLock(50)).rejects.toThrow()
-    await pause(Math.random() * 4) // where in the handshake it is closed, is the subject
+    await pause(Math.random() * 4) // the client is closed at any moment of the handshake, because this is the subject
     await client.close()
     await asked
   }

@@ -7,7 +7,7 @@ import { startProxy } from '../support/proxy.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
-/** What a client does with a server that is only slow, and with a connection that is dead. */
+/** Tests how a client treats a server that is only slow, and a connection that is dead. */
 const server = sharedServer()
 const COMMAND_TIMEOUT_MS = 1_000
 
@@ -18,7 +18,7 @@ function newClient(url: string): Holdfast {
   return client
 }
 
-/** The ids of all connections to it. */
+/** Returns the ids of all connections to the server. */
 async function connections(): Promise<string[]> {
   const list = String(await server.admin.call('CLIENT', 'LIST'))
   return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id as string).sort()
@@ -33,7 +33,7 @@ test('all connections stay if a server stands still for longer than a call may t
   const diaries = clients.map((client) => new Diary(client))
   const holder = newClient(server.url)
   const held = await holder.getLock('it').lock()
-  // All of them listen.
+  // All clients listen.
   const waiting = clients.map((client) => client.getLock('it').tryLock(60_000))
   await eventually(async () => {
     const reply = await server.admin.pubsub('NUMSUB', 'redisson_lock__channel:{it}')
@@ -49,10 +49,10 @@ test('all connections stay if a server stands still for longer than a call may t
     expect(error).toBeUndefined()
     await granted(value as never).release()
   }
-  // None was left, and each client tried with one more at a time.
+  // No client left its connection. Each client tried only one more connection at a time.
   await eventually(async () => (await connections()).join() === before.join())
   expect((await accepted()) - acceptedBefore).toBeLessThanOrEqual(3 * (clients.length + 1))
-  // That it stood still is told once.
+  // Each client reported once that the server did not answer.
   for (const { errors } of diaries) {
     expect(errors).toMatchObject([{ message: expect.stringMatching(/gives no answer/) }])
   }
@@ -98,14 +98,14 @@ test('a waiter that subscribed while the server stood still is woken by messages
   await confirmation.seen
   server.pause()
   confirmation.release()
-  // Longer than a call may take: the subscription is given up, while the connection stays.
+  // After `commandTimeoutMs`, the client gives up the subscription, but keeps the connection.
   await eventually(() => proxy.count('SUBSCRIBE') > 1)
   server.resume()
   const looks = () => proxy.count(SHA.acquire)
   await eventually(async () => {
     const before = looks()
     await new Promise((resolve) => setTimeout(resolve, 400))
-    return looks() === before // It does not poll any more.
+    return looks() === before // The waiter no longer polls.
   })
   await held.release()
   await granted(await within(5_000, waiting)).release()
@@ -115,7 +115,7 @@ test('a node of a cluster that stands still delays no renewal at the other nodes
   const config = { 'cluster-node-timeout': 30_000 }
   const cluster = await startCluster({ config })
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
-  // The leases at the slow node last for 6 s more when the others are renewed twice.
+  // When the other leases have been renewed twice, the leases at the slow node are still valid for 6 s.
   const options = { leaseMs: 18_000, commandTimeoutMs: 4_000, outageMs: 60_000 }
   const client = new Holdfast({ redis, ...options })
   atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
@@ -129,7 +129,7 @@ test('a node of a cluster that stands still delays no renewal at the other nodes
   expect(others.length).toBeLessThan(names.length)
   const diary = new Diary(client)
   slow.pause()
-  // Each of the others twice: of none of the slow node has come an answer by then.
+  // Each of the other leases was renewed twice. The slow node has not answered.
   await eventually(() => diary.renewed >= 2 * others.length, { timeoutMs: 30_000 })
   expect(diary.lost).toEqual([])
   const far = others[0]?.name as string

@@ -4,7 +4,7 @@ import { warm } from '../support/warm.ts'
 
 const rig = faultRig()
 
-/** Since when the client waits for which keys, as it has told others. */
+/** Returns the keys that the client waits for, each with the start of the wait, from the client's report in Redis. */
 async function waitsOf({ id }: { id: string }): Promise<Record<string, number> | null> {
   const text = await rig.server.admin.hget(`holdfast_client:{${id}}`, 'note/waits')
   return text === null ? null : JSON.parse(text)
@@ -22,7 +22,7 @@ describe('a client that waits', () => {
       }
       const client = rig.client()
       const lease = await lockOf(rig.witness()).lock({ leaseMs: 60_000 })
-      // The client subtracts monotonic time from the wall clock, and the wall clock may be adjusted meanwhile.
+      // The client subtracts monotonic time from the wall clock. The wall clock may be adjusted during the test.
       const before = Date.now() - 100
       const waits = [lockOf(client).lock(), lockOf(client).lock()]
       const queuedAt = Date.now() + 100
@@ -31,7 +31,7 @@ describe('a client that waits', () => {
       expect(Object.keys(first ?? {})).toEqual(['it'])
       expect(first?.it).toBeGreaterThan(before)
       expect(first?.it).toBeLessThanOrEqual(queuedAt)
-      // The moment stays the same, so nothing is sent again.
+      // The start of the wait does not change, so the client sends no further report.
       await never(async () => (await waitsOf(client))?.it !== first?.it, 1_200)
       await lease.release()
       for (const wait of waits) await (await wait).release()

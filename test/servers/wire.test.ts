@@ -19,7 +19,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> & { port?: number } =
   return client
 }
 
-/** Listens to channels as a service in another language would; what it heard, in order. */
+/** Subscribes to channels, like a service in another language. Returns the received messages, in order. */
 async function listenTo(...channels: string[]): Promise<[channel: string, payload: string][]> {
   const heard: [string, string][] = []
   const redis = new Redis(server.port, server.host)
@@ -133,7 +133,7 @@ describe('keys in Redis', () => {
 
 describe('round trips', () => {
   let proxy: FaultProxy
-  /** A client that knows the server already: connected, and its scripts loaded there. */
+  /** Returns a client that is connected, and whose scripts are already loaded on the server. */
   const warmClient = async () => {
     proxy = await startProxy(server.port)
     const client = newClient({ port: proxy.port })
@@ -141,7 +141,7 @@ describe('round trips', () => {
     await client.getLock('warm').using(() => client.getLock('warm').using(() => {}))
     return client
   }
-  /** The commands that the work needs. */
+  /** Returns the commands that the work sends. */
   const commandsOf = async (work: () => Promise<unknown>) => {
     const before = proxy.requests.length
     await work()
@@ -232,7 +232,7 @@ describe('connections', () => {
   }
 
   test('one connection receives the messages for 2,000 waiters at 1,000 locks', async () => {
-    // However busy the machine is.
+    // So long that a busy machine does not matter.
     const longLimits = { commandTimeoutMs: 10_000, outageMs: 30_000 }
     const [holder, client] = [newClient(longLimits), newClient(longLimits)]
     const names = Array.from({ length: 1_000 }, (_, i) => `it ${i}`)
@@ -265,7 +265,7 @@ describe('connections', () => {
     })
     const before = await calls()
     await eventually(() => renewed >= 2_000, { timeoutMs: 25_000 })
-    // Also what a tick before all were held may have sent.
+    // This includes requests that the watchdog sent before all locks were held.
     expect((await calls()) - before).toBeLessThanOrEqual(20)
     expect(requests).toBeLessThanOrEqual(20)
     expect(leases.every((lease) => lease.valid)).toBe(true)
@@ -295,7 +295,7 @@ describe('a release', () => {
     const subscribe = proxy.onNextRequest('SUBSCRIBE', 'hold')
     const waiting = client.getLock('it').lock()
     await subscribe.seen
-    // The next look learns that the lock is held, and hears of it only after all else.
+    // The next check finds the lock held, but its answer arrives only after all other events.
     const look = proxy.onNextRequest('EVALSHA', 'holdReply')
     await look.seen
     for (let i = 0; i < 3; i++) await admin.ping()

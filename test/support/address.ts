@@ -3,20 +3,20 @@ import { allow, openSocket } from './allowances.ts'
 import { atEnd } from './lifetime.ts'
 import { freePort } from './ports.ts'
 
-/** Where a server listens. */
+/** The address of a server. */
 interface Place {
   readonly host: string
   readonly port: number
 }
 
 /**
- * An address that leads to one server and later to another, as that of a proxy or of a service does.
- * What is connected stays connected to where it was. It ends with the test that started it.
+ * An address that leads to one server and later to another server, like the address of a proxy or of a service. Open
+ * connections stay at their server. The address ends with the test that started it.
  */
 export class Address implements Place {
   readonly host = '127.0.0.1'
   readonly port: number
-  /** How many connections have been made to it. */
+  /** The number of connections that clients have opened to this address. */
   connections = 0
   readonly #sockets = new Set<Socket>()
   #leadsTo: Place
@@ -36,12 +36,12 @@ export class Address implements Place {
     })
   }
 
-  /** Those who connect from now on get there. */
+  /** New connections lead to this server. */
   switchTo(place: Place): void {
     this.#leadsTo = place
   }
 
-  /** Breaks all connections that lead through it. */
+  /** Cuts all connections through this address. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy()
   }

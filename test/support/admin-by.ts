@@ -1,9 +1,11 @@
 import type { Redis } from 'ioredis'
 
-/** One command of the test's own, by its name in ioredis. */
+/** Runs a command of the test, by its name in ioredis. */
 export type Ask = (command: string, args: unknown[]) => Promise<unknown>
 
-/** What stands for the admin connection of one server: each command, and those of a MULTI, are asked of `ask`. */
+/**
+ * Returns a replacement for the admin connection of a server. It passes each command, also those of a MULTI, to `ask`.
+ */
 export function adminBy<Admin extends object>(ask: Ask): Admin {
   return new Proxy({} as Admin, {
     get: (_, command: string) =>
@@ -32,7 +34,7 @@ function multiBy(ask: Ask): object {
   return chain
 }
 
-/** Asks one server, by the name that the command has in ioredis. */
+/** Runs a command on one server, by the name of the command in ioredis. */
 export function commandOf(admin: Redis, command: string, args: unknown[]): Promise<unknown> {
   const commands = admin as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
   return (commands[command] as (...args: unknown[]) => Promise<unknown>).apply(admin, args)

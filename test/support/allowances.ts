@@ -11,8 +11,8 @@ type Count = () => number
 const allowances = new Set<{ type: string; count: Count }>()
 
 /**
- * Excuses resources of the support itself (a proxy's sockets, an admin client) from the leak check.
- * `count` says how many are open right now. Returns a way to withdraw.
+ * Excludes resources of the test support, such as the sockets of a proxy or an admin client, from the leak check.
+ * `count` returns how many are open now. Returns a function that ends the exclusion.
  */
 export function allow(type: ResourceType, count: Count): () => void {
   const allowance = { type, count }
@@ -20,7 +20,7 @@ export function allow(type: ResourceType, count: Count): () => void {
   return () => allowances.delete(allowance)
 }
 
-/** Active resources by type, without those that belong to the support. */
+/** Active resources by type, without the resources of the test support. */
 export function activeResources(): Map<string, number> {
   const active = new Map<string, number>()
   for (const type of process.getActiveResourcesInfo()) {
@@ -34,6 +34,6 @@ interface MaybeOpen {
   destroyed: boolean
 }
 
-/** 1 while the socket is open, 0 otherwise: the usual count of an allowance. */
+/** Returns 1 while the socket is open, otherwise 0. */
 export const openSocket = (socket: MaybeOpen | undefined | null): number =>
   socket && !socket.destroyed ? 1 : 0

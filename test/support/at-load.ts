@@ -1,11 +1,14 @@
 import { availableParallelism, loadavg } from 'node:os'
 
-/** A limit that only follows the load is not longer: the test fails by it before the limit of Jest, which names nothing. */
+/**
+ * The longest limit that the load may cause. It is below the limit of Jest, because a failure by Jest's limit does not
+ * name the operation.
+ */
 const LONGEST_MS = 120_000
 
 /**
- * A limit in milliseconds that follows the load of the machine: on a machine with four times as many running
- * processes as cores, everything may take four times as long. Without load it is `ms`. It is a whole number, as options require.
+ * Returns a time limit in milliseconds that follows the load of the machine. With four times as many running processes
+ * as cores, everything may take four times as long. Without load, the limit is `ms`. Options require a whole number.
  */
 export function atLoad(ms: number): number {
   const [load = 0] = loadavg()
@@ -16,9 +19,9 @@ export function atLoad(ms: number): number {
 const SCALE = Math.min(atLoad(1_000) / 1_000, 4)
 
 /**
- * A time in milliseconds, for leases that must be renewed and for pauses that are longer than a slow request. A loaded
- * machine stops a process for a second or more, so the time follows the load, and is at most four times `ms`. All times
- * of a test file follow the same load.
+ * Returns a time in milliseconds for leases that must be renewed, and for pauses that must be longer than a slow
+ * request. A loaded machine stops a process for a second or more. So the time follows the load, up to four times `ms`.
+ * All times of a test file follow the same load.
  */
 export function scaledMs(ms: number): number {
   return Math.round(ms * SCALE)

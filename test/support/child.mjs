@@ -1,6 +1,6 @@
 /**
- * The child's side of children.ts: one JSON value per line, both ways.
- * A child ends when its input ends, so that it does not outlive the test.
+ * The child's side of children.ts. Both sides send one JSON value per line. A child ends when its input ends, so that
+ * the child does not outlive the test.
  */
 import { createInterface } from 'node:readline'
 
@@ -9,7 +9,7 @@ export function tell(message) {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-/** Calls the handler with each value that the test sends; what it rejects with ends the child. */
+/** Calls the handler with each value that the test sends. If the handler rejects, the child ends. */
 export function onMessage(handler) {
   const lines = createInterface({ input: process.stdin })
   lines.on('line', async (line) => {

@@ -20,11 +20,11 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** A process that speaks JSON lines; see child.mjs for the side of those in Node. */
+/** A process that sends and receives JSON lines. The side of Node.js children is in child.mjs. */
 export class Child {
-  /** Every message so far. A line that is not JSON is kept as a string. */
+  /** All messages so far. A line that is not JSON is kept as a string. */
   readonly all: unknown[] = []
-  /** Called with each message as it comes. */
+  /** Is called with each new message. */
   onMessage: (message: unknown) => void = () => undefined
   readonly #process: ChildProcess
   readonly #exited: Deferred<Exit> = deferred<Exit>()
@@ -58,12 +58,12 @@ export class Child {
     return isRunning(this.#process)
   }
 
-  /** What it has written to stderr so far. */
+  /** The output on stderr so far. */
   get errors(): string {
     return this.#errors
   }
 
-  /** Resolves when it is over, however that came. */
+  /** Resolves when the process has ended for any reason. */
   get exited(): Promise<Exit> {
     return this.#exited.promise
   }
@@ -73,8 +73,8 @@ export class Child {
   }
 
   /**
-   * The next message that the predicate accepts, after the one that `next` returned last.
-   * Messages in between are passed over; they stay in `all`.
+   * Returns the next message that the predicate accepts, after the message that `next` returned last. Messages in
+   * between are skipped, but stay in `all`.
    */
   async next<T = unknown>(
     accepts: (message: T) => boolean = () => true,
@@ -93,18 +93,18 @@ export class Child {
     return this.all[found] as T
   }
 
-  /** SIGKILL ends it at once; SIGSTOP freezes it, as a suspended machine would, until SIGCONT. */
+  /** SIGKILL ends the process at once. SIGSTOP freezes the process, like a suspended machine, until SIGCONT. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#process.kill(signal)
   }
 
-  /** Ends it for good. Called by itself when the test, or the file, that started it is over. */
+  /** Ends the process. Runs at the end of the test or file that started the process. */
   async stop(): Promise<void> {
     await killProcess(this.#process)
   }
 }
 
-/** Runs a `.mjs` file, by its path in the repository, in a Node process of its own. */
+/** Runs a `.mjs` file in a new Node.js process. `file` is a path in the repository. */
 export function startChild(file: string, { args = [], env = {} }: ChildOptions = {}): Child {
   const path = resolve(root, file)
   return startProgram(process.execPath, {
@@ -113,7 +113,7 @@ export function startChild(file: string, { args = [], env = {} }: ChildOptions =
   })
 }
 
-/** Runs any program that speaks JSON lines; it ends with the test, or the file, that started it. */
+/** Runs any program that sends and receives JSON lines. The program ends with the test or file that started it. */
 export function startProgram(file: string, { args = [], env = {} }: ChildOptions = {}): Child {
   const process_ = spawnDyingWithParent(file, args, {
     cwd: root,

@@ -3,8 +3,8 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 let hasSetpriv: boolean | undefined
 
 /**
- * Spawns a process that does not outlive this one, even when this one is killed with SIGKILL.
- * On Linux the kernel sees to it; elsewhere a shell waits for the end of a pipe and then kills it.
+ * Spawns a process that ends with this process, even if this process is killed with SIGKILL. On Linux, the kernel kills
+ * the child. Elsewhere, a shell waits until a pipe from this process closes, and then kills the child.
  */
 export function spawnDyingWithParent(
   file: string,

@@ -10,9 +10,11 @@ import { RecordServer } from '../../src/servers/records/record-server.ts'
 
 type Change<T> = (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>
 
-/** The network between the clients and the server. A test can delay what passes, and counts. */
+/**
+ * The network between the clients and the server. A test can delay requests and answers. The network counts conflicts.
+ */
 export const network = {
-  /** How often another client was faster. */
+  /** How often another client had changed a record first, so that a change was repeated. */
   conflicts: 0,
   /** Each request waits for this before it reaches the server. */
   toServer: Promise.resolve(),

@@ -1,7 +1,7 @@
 import { TestEnvironment } from 'jest-environment-node'
-// Each test file loads the library once more, so each file makes the channels of the library. In Node.js 20 a channel
-// that was collected can hide a later channel with the same name: https://github.com/nodejs/node/pull/59910. So each
-// worker keeps the first channels.
+// Each test file loads the library again and so makes the diagnostics channels of the library again. In Node.js 20, a
+// collected channel can hide a later channel with the same name: https://github.com/nodejs/node/pull/59910. So each
+// worker keeps the first channels alive.
 import '../../src/diagnostics.ts'
 
 interface Hook {
@@ -16,12 +16,12 @@ interface Event {
 const isLast = (hook: Hook) => Object.hasOwn(hook.fn as object, Symbol.for('holdfast.last'))
 
 /**
- * Jest runs the hooks of a set-up file before those of the test file, also afterEach and afterAll.
- * The leak check and the end of the servers must come last: hooks marked with `last` are moved there.
+ * Jest runs the hooks of a set-up file before the hooks of the test file, even `afterEach` and `afterAll`. But the leak
+ * check and the end of the servers must come last. So this class moves the hooks that `last` marked to the end.
  */
 class Environment extends TestEnvironment {
   handleTestEvent(event: Event, state: { rootDescribeBlock: { hooks: Hook[] } }): void {
-    // Warnings that any test may cause are of use where it fails.
+    // Print the expected warnings of a failed test, because they may explain the failure.
     if (event.name === 'test_done' && (event.test?.errors.length ?? 0) > 0) {
       const key = Symbol.for('holdfast.warnings')
       const held: string[] = Reflect.get(this.global as object, key) ?? []

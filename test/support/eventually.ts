@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { atLoad } from './at-load.ts'
 
 export interface EventuallyOptions {
-  /** Give up after this many milliseconds; generous by default, since it only costs time on failure. */
+  /** Gives up after this many milliseconds. The default is generous, because only a failure takes that long. */
   timeoutMs?: number
-  /** False if the time does not follow the load of the machine, because a test expects that it passes. */
+  /** False if the test expects this time to pass, so that the time must not follow the load of the machine. */
   followsLoad?: boolean
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   everyMs?: number
-  /** What was waited for, in the words of the test. */
+  /** A description of the condition, for the error message. */
   message?: string
 }
 
@@ -18,8 +18,8 @@ type Truthy<T> = Exclude<T, false | null | undefined | 0 | ''>
 const HUNG = Symbol('hung')
 
 /**
- * Waits until the condition is truthy and resolves with its value.
- * A condition that throws counts as "not yet"; one that hangs is cut off by the timeout.
+ * Waits until the condition is truthy, and resolves with its value. While the condition throws, it counts as not
+ * fulfilled. If the condition hangs, the timeout ends the wait.
  */
 export async function eventually<T>(
   condition: Condition<T>,
@@ -48,7 +48,7 @@ export async function eventually<T>(
   }
 }
 
-/** Waits until the assertions pass, for `expect` calls inside; fails with the last failure. */
+/** Waits until the assertions pass. If they never pass, fails with the last failure. */
 export async function eventuallyPasses(
   assertions: () => void | Promise<void>,
   options: EventuallyOptions = {},
@@ -59,7 +59,7 @@ export async function eventuallyPasses(
   }, options)
 }
 
-/** Watches for `forMs` milliseconds that the condition stays falsy. What it throws is a failure too. */
+/** Fails if the condition becomes truthy or throws within `forMs` milliseconds. */
 export async function never(
   condition: Condition<unknown>,
   forMs: number,

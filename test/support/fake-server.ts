@@ -4,10 +4,13 @@ import { atEnd } from './lifetime.ts'
 import { freePort } from './ports.ts'
 import { FrameReader, stringsOf } from './resp.ts'
 
-/** What the server answers to a command, as it is on the wire; null is silence. */
+/** Returns the answer to a command in the format of the protocol, or null to stay silent. */
 export type Answer = (command: string[]) => string | null
 
-/** A server for what no real one can be made to say. It ends with the test that started it. */
+/**
+ * Starts a server whose answers the test decides, for answers that no real server gives on demand. It ends with the
+ * test that started it.
+ */
 export async function startFakeServer(answer: Answer): Promise<{ host: string; port: number }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -41,5 +44,5 @@ export async function startFakeServer(answer: Answer): Promise<{ host: string; p
   return { host, port }
 }
 
-/** An answer as the protocol has a string of any length. */
+/** Encodes a text as a bulk string. */
 export const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`

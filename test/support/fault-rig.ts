@@ -8,7 +8,7 @@ import { type RedisServer, sharedServer } from './redis-server.ts'
 import * as scripts from './scripts.ts'
 import { Stalls } from './stalls.ts'
 
-/** The hash of each script: what a trap of the proxy matches. */
+/** The SHA-1 of each script, which traps of the proxy match. */
 export const SHA = {
   acquire: scripts.acquire.sha1,
   acquireAll: scripts.acquireAll.sha1,
@@ -21,42 +21,42 @@ export const SHA = {
   heartbeat: scripts.heartbeat.sha1,
 } as const
 
-/** How a client is given Redis: by options, or as an ioredis client of the user's with defaults. */
+/** The client receives options for Redis, or an ioredis client of the user with default settings. */
 export type Source = 'options' | 'instance'
 
-/** Short enough for quick tests; `leaseMs` is long where it is not the subject. */
+/** Short times for quick tests. `leaseMs` is long, because most of these tests are not about the lease. */
 const QUICK = { commandTimeoutMs: 200, outageMs: 4_000, leaseMs: 10_000 }
 
 export interface Rig {
   readonly server: RedisServer
-  /** Between the server and every client but the witnesses; anew for each test. */
+  /** The proxy between the server and all clients except the witnesses. Each test has a new proxy. */
   readonly proxy: FaultProxy
-  /** A client behind the proxy. The proxy is healed before it is closed at the end of the test. */
+  /** Returns a client behind the proxy. At the end of the test, the proxy is healed and then the client is closed. */
   client(options?: Omit<HoldfastOptions, 'redis'>, source?: Source): Holdfast
-  /** A client with a way of its own to the server, which no fault touches. */
+  /** Returns a client that connects to the server directly, without faults. */
   witness(options?: Omit<HoldfastOptions, 'redis'>): Holdfast
-  /** Who holds the lock, and how often, as Redis has it. */
+  /** Returns the hash of the lock in Redis: the holders and their hold counts. */
   hash(name: string): Promise<Record<string, string>>
   exists(name: string): Promise<boolean>
-  /** The last request with that script that arrived at the proxy. */
+  /** Returns the last request with this script that reached the proxy. */
   lastRequest(script: keyof typeof SHA): ProxyRequest
-  /** Waits until as many clients as given listen for the release of the lock. */
+  /** Waits until this number of clients has subscribed to the channel of the lock. */
   listening(name: string, clients?: number): Promise<void>
-  /** Those who queue for a fair lock, in order. */
+  /** Returns the waiters in the queue of a fair lock, in order. */
   queue(name: string): Promise<string[]>
-  /** Waits until as many as given queue for it, as Redis has it: the waiter may not know yet. */
+  /** Waits until the queue in Redis has this number of places. The answers may still be on their way to the waiters. */
   queued(name: string, places: number): Promise<void>
-  /** Waits until the client, which queues and knows it, hears of what it is granted; or `not` any more. */
+  /** Waits until the client listens for grants; with `not`, until it no longer listens. */
   hears(client: Holdfast, not?: 'not'): Promise<void>
 }
 
-/** One server for the file, a fresh proxy for each test. Call it at the top of a file. */
+/** Starts one server for the file, and a new proxy for each test. Call it at the top of a file. */
 export function faultRig(): Rig {
   const server = sharedServer()
   let proxy: FaultProxy
   beforeEach(async () => {
     proxy = await startProxy(server.port)
-    // So that a trap for a script springs at its first use: no detour by NOSCRIPT.
+    // Loads the scripts first, so that a trap catches the first use of a script and not a NOSCRIPT error.
     for (const { source } of Object.values(scripts)) await server.admin.script('LOAD', source)
   })
   return {
@@ -67,7 +67,7 @@ export function faultRig(): Rig {
     client(options = {}, source = 'options') {
       const redis =
         source === 'options' ? { host: proxy.host, port: proxy.port } : usersInstance(proxy)
-      // A test with such a limit needs answers on a busy machine too.
+      // With such a limit, the test also needs answers on a busy machine.
       const { commandTimeoutMs = 0 } = options
       const patient = commandTimeoutMs >= 5_000 ? { outageMs: 2 * commandTimeoutMs } : {}
       const client = new Holdfast({ redis, ...QUICK, ...patient, ...options })
@@ -115,16 +115,16 @@ export function faultRig(): Rig {
   }
 }
 
-/** As users make them: it queues, sends again and never gives up. */
+/** Returns an ioredis client with the defaults: it queues commands, sends them again and never gives up. */
 export function usersInstance({ host, port }: { host: string; port: number }): Redis {
-  // The one setting spares the test the 2 s for which ioredis waits for a socket to close.
+  // Without this setting, ioredis would wait up to 2 s for the socket to close.
   const redis = new Redis({ host, port, disconnectTimeout: 20 })
   redis.on('error', () => undefined)
   atEnd(() => redis.disconnect(), { beforeCheck: true })
   return redis
 }
 
-/** What a client told by its events. */
+/** Records the events of a client. */
 export class Diary {
   readonly acquired: number[] = []
   readonly released: number[] = []
@@ -132,7 +132,7 @@ export class Diary {
   readonly reasons: string[] = []
   readonly errors: Error[] = []
   late = 0
-  /** Confirmed renewals, counted for each hold. */
+  /** The number of confirmed renewals of all holds. */
   renewed = 0
 
   constructor(client: Holdfast) {
@@ -153,8 +153,8 @@ export class Diary {
 }
 
 /**
- * Resolves or rejects as the work does. Fails if the work takes longer than `atLoad(ms)`, without the time in which this
- * process stood still.
+ * Returns the result of the work. Fails if the work takes longer than `atLoad(ms)`. The time in which this process
+ * stood still does not count.
  */
 export async function within<T>(withoutLoadMs: number, work: Promise<T>): Promise<T> {
   const ms = atLoad(withoutLoadMs)
@@ -177,7 +177,7 @@ export async function within<T>(withoutLoadMs: number, work: Promise<T>): Promis
   }
 }
 
-/** What a promise came to, and after how many milliseconds. */
+/** Returns the result or the error of a promise, and its time in milliseconds. */
 export async function outcome<T>(
   work: Promise<T>,
 ): Promise<{ value?: T; error?: unknown; ms: number }> {
@@ -189,7 +189,7 @@ export async function outcome<T>(
   )
 }
 
-/** The lease, or a failure of the test. */
+/** Returns the lease. Fails the test if there is no lease. */
 export function granted(lease: Lease | null): Lease {
   if (lease === null) throw new Error('The lock was not granted')
   return lease

@@ -1,4 +1,4 @@
-/** Stands for an object that comes into being later, such as one made in a `beforeAll`. */
+/** Returns an object that stands for an object that is made later, for example in a `beforeAll`. */
 export function forward<T extends object>(current: () => T): T {
   return new Proxy({} as T, {
     get(_, key) {

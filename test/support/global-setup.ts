@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Runs once, before the workers: makes sure of a native server and leaves them its path.
- * What can be unpacked into the clone's own cache is fetched; in CI packages are installed too.
- * Without a server the run stops here: no test is skipped in silence.
+ * Runs once before the workers: finds a native server and passes its path to the workers. The script may download a
+ * server into the cache of the clone. In CI, it also installs packages. Without a server the run fails, so that no test
+ * is skipped silently.
  */
 export default function setUp({ rootDir }: { rootDir: string }): void {
   const script = join(rootDir, 'scripts/lib/native-server.mjs')

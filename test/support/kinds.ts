@@ -2,10 +2,10 @@ import type { LockServer } from '../../src/servers/lock-server.ts'
 import { REDIS_KINDS } from '../../src/servers/redis/kinds.ts'
 import type { ServerKind } from '../../src/servers/server-kind.ts'
 
-/** The kinds on Redis, for a `RedisServer` that a test makes. */
+/** The kinds on Redis, for tests that construct a `RedisServer`. */
 export const redisKinds = REDIS_KINDS
 
-/** The requests of a kind, as a client uses them. */
+/** Returns the requests of a kind, as a client uses them. */
 export function requestsOfKind<R extends object>(
   server: LockServer,
   kind: ServerKind<R>,

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 
 /**
- * All keys of locks, without those that are there only to be replicated (see `confirmKey`), those in which clients tell
- * who they are until they are closed, and the notes which kind a number is of.
+ * Returns all keys of locks. It leaves out keys that exist only for replication (see `confirmKey`), the data of
+ * clients, and the kinds of numbers.
  */
 export async function lastingKeys(admin: Pick<Redis, 'keys'>, pattern = '*'): Promise<string[]> {
   const keys = await admin.keys(pattern)

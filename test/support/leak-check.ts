@@ -2,7 +2,7 @@ import { activeResources } from './allowances.ts'
 import { pendingSourceTimers } from './pending-timers.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
 
-/** What a test may leave behind, and why. */
+/** The kinds of leaks that a test may leave behind, and the reason. */
 export interface Leaves {
   keys?: boolean
   channels?: boolean
@@ -12,13 +12,13 @@ export interface Leaves {
 }
 
 interface Traces {
-  /** What is wrong with each key, by name. */
+  /** The fault of each key, by the name of the key. */
   keys: Map<string, string>
   channels: Set<string>
   flushes: number
 }
 
-/** What there was before the test. */
+/** The state before the test. */
 export interface Baseline {
   resources: Map<string, number>
   timers: Map<string, number>
@@ -26,27 +26,27 @@ export interface Baseline {
 }
 
 /**
- * A counter of fencing tokens, whom a master of several noted as forced, and what Redisson remembers of
- * an unlock, or we of a request that counts once, of a client that could not say that it was closed, or of the
- * kind of a number, if it has a TTL.
+ * Keys that may stay if they have a TTL. They are the counter of fencing tokens, the owners that lost a lock by force,
+ * and what Redisson stores about an unlock. They are also results of requests that count once, rounds and outcomes of
+ * barriers, and kinds of numbers. A client that could not delete its data may leave this data, too.
  */
 const OUTLIVES_ITS_LOCK =
   /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind|barrier|settled))\b/
-/** One master of several remembers for good since when it votes. */
+/** The mark of a master, which the master keeps forever. */
 const STAYS = 'holdfast_birth'
-/** The channel on which Sentinels greet each other. */
+/** Sentinels use this channel to find each other. */
 export const GREETING = '__sentinel__:hello'
 
 export async function takeBaseline(): Promise<Baseline> {
   const servers = new Map<WatchedServer, Traces>()
   for (const server of runningServers) {
-    // One that a test left dead or asleep is brought back by whoever uses it next.
+    // If a test left a server killed or paused, the next test that uses the server revives it.
     if (server.running && !server.paused) servers.set(server, await tracesOn(server))
   }
   return { resources: activeResources(), timers: pendingSourceTimers(), servers }
 }
 
-/** What is there now and was not there before, in words; empty when all is clean. */
+/** Describes everything that exists now but did not exist before. The list is empty if the test left nothing behind. */
 export async function leaksSince(before: Baseline, leaves?: Leaves): Promise<string[]> {
   const leaks: string[] = []
   if (!leaves?.resources) {
@@ -77,7 +77,7 @@ export async function leaksSince(before: Baseline, leaves?: Leaves): Promise<str
   return leaks
 }
 
-/** The keys that a test has to answer for, with their TTL, and the channels with subscribers. */
+/** Returns the keys that a test must not leave behind, with their TTL, and the channels with subscribers. */
 async function tracesOn(server: WatchedServer): Promise<Traces> {
   if (server.paused) server.resume()
   const { admin } = server
@@ -89,7 +89,7 @@ async function tracesOn(server: WatchedServer): Promise<Traces> {
     else if (ttl >= 0 && !OUTLIVES_ITS_LOCK.test(key)) keys.set(key, `with a TTL of ${ttl} ms`)
   }
   const channels = new Set((await admin.pubsub('CHANNELS')) as string[])
-  // Not before Redis 7.0.
+  // Redis 7.0 and later have sharded channels.
   const sharded = await admin.pubsub('SHARDCHANNELS').catch(() => [])
   for (const channel of sharded as string[]) channels.add(`${channel} (sharded)`)
   const patterns = Number(await admin.pubsub('NUMPAT'))
@@ -104,7 +104,7 @@ function grown(before: Map<string, number>, now: Map<string, number>): [string, 
     .filter(([, count]) => count > 0)
 }
 
-/** For sockets, where they lead to: Node's list has no other use than this hint. */
+/** For sockets, returns their ports as a hint. Node.js offers only this internal list. */
 function describeHandles(type: string): string {
   if (type !== 'TCPSocketWrap') return ''
   const { _getActiveHandles } = process as unknown as { _getActiveHandles?: () => object[] }

@@ -1,7 +1,6 @@
 /**
- * Loaded before every test file: a test that leaves something behind fails, and so does one with a warning that it
- * does not expect. What may be left behind is a timer, a socket, a subscription, or a key other than a token counter
- * with a TTL.
+ * Jest loads this file before every test file. A test fails if it leaves something behind, or if it causes an
+ * unexpected warning. Leaks are timers, sockets, subscriptions, and keys other than a token counter with a TTL.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Baseline, type Leaves, leaksSince, takeBaseline } from './leak-check.ts'
@@ -10,18 +9,18 @@ import { watchTimers } from './pending-timers.ts'
 import { beginWarnings, failOnWarnings, watchWarnings } from './warnings.ts'
 
 /**
- * Sockets close a moment after the call that ends them: look for this long. It is more than the 2 s of
- * the timer which ioredis leaves behind when it is told to disconnect while it has no connection.
+ * A socket closes a moment after the call that ends it, so the leak check repeats for this many milliseconds. This must
+ * be longer than 2 s: a timer of ioredis runs that long after a `disconnect()` without a connection.
  */
 const LEAK_CHECK_MS = Number(process.env.HOLDFAST_LEAK_CHECK_MS ?? 2_500)
-/** And so often at least: on a busy machine this process gets less done in that time. */
+/** The leak check repeats at least this often, because this process may get little CPU time on a busy machine. */
 const FEWEST_CHECKS = LEAK_CHECK_MS / 10
 const HOOK_TIMEOUT_MS = 20_000
 
 let baseline: Baseline | undefined
 let allowed: Leaves | undefined
 
-/** Excuses the running test from a part of the check, for a reason: `leaves({ keys: true, why: '…' })`. */
+/** Skips a part of the leak check for the running test: `leaves({ keys: true, why: '…' })`. */
 export function leaves(what: Leaves): void {
   allowed = { ...allowed, ...what }
 }

@@ -1,12 +1,15 @@
 /**
- * What the support opens has an owner: the test that opened it, or else the file.
- * When the owner ends, passed or failed, it ends too.
+ * Each resource that the test support opens belongs to the running test, or to the test file if no test runs. The
+ * resource ends with its owner, even if the test fails.
  */
 type End = () => unknown
 
 interface Owned {
   end: End
-  /** Ends before the leak check looks, as a child process has to; a server must still answer it. */
+  /**
+   * True if the resource ends before the leak check, as a child process must. Servers end later, because the leak check
+   * sends commands to them.
+   */
   beforeCheck: boolean
 }
 
@@ -14,7 +17,10 @@ const ownedByFile = new Set<Owned>()
 const ownedByTest = new Set<Owned>()
 let inTest = false
 
-/** Calls `end` when the running test, or outside of one the file, is over. Returns a way to forget. */
+/**
+ * Calls `end` at the end of the running test, or at the end of the file if no test runs. Returns a function that
+ * cancels this.
+ */
 export function atEnd(end: End, { beforeCheck = false } = {}): () => void {
   const owned = { end, beforeCheck }
   const owner = inTest ? ownedByTest : ownedByFile
@@ -26,12 +32,12 @@ export function beginTest(): void {
   inTest = true
 }
 
-/** First half of a test's end: what must be gone before the leak check. */
+/** First part of the end of a test: ends what must not exist during the leak check. */
 export async function endBeforeCheck(): Promise<void> {
   await endAll(ownedByTest, (owned) => owned.beforeCheck)
 }
 
-/** Second half of a test's end: the rest. */
+/** Second part of the end of a test: ends everything else. */
 export async function endTest(): Promise<void> {
   inTest = false
   await endAll(ownedByTest, () => true)
@@ -42,7 +48,7 @@ export function last<Hook extends () => unknown>(hook: Hook): Hook {
   return Object.assign(hook, { [Symbol.for('holdfast.last')]: true })
 }
 
-/** The youngest first, and one that fails does not keep the others alive. */
+/** Ends the newest resources first. If one end fails, the others still end. */
 async function endAll(owner: Set<Owned>, which: (owned: Owned) => boolean): Promise<void> {
   const errors: unknown[] = []
   for (const owned of [...owner].reverse()) {

@@ -4,7 +4,7 @@ import { BIRTH } from '../../src/servers/redis/calls/keys.ts'
 import { adminBy, commandOf } from './admin-by.ts'
 import { type RedisServer, type StartOptions, startRedis } from './redis-server.ts'
 
-/** What contract suites do to the server of their world, or to all masters of it. */
+/** The members of a server that contract suites use, for the only server or for all masters of a world. */
 export type WorldServer = Pick<RedisServer, 'admin' | 'flush' | 'restart' | 'kill'>
 
 export function startMasters(count: number, options?: StartOptions): Promise<RedisServer[]> {
@@ -12,9 +12,9 @@ export function startMasters(count: number, options?: StartOptions): Promise<Red
 }
 
 /**
- * Lets it vote as if it had done so for long, whatever it may have forgotten.
+ * Writes the mark of a master that votes, even if this master has just lost its data.
  *
- * @param longestMs the longest lease that it knows of
+ * @param longestMs the longest lease that the master knows, in milliseconds
  */
 export async function letVote({ admin }: RedisServer, longestMs = 60_000): Promise<void> {
   const runId = /run_id:(\w+)/.exec(await admin.info('server'))?.[1] ?? ''
@@ -22,7 +22,7 @@ export async function letVote({ admin }: RedisServer, longestMs = 60_000): Promi
   await admin.set(BIRTH, `0 ${runId} 0 ${replId} ${longestMs}`)
 }
 
-/** Masters as one server: what is told goes to all of them, the answer is that of most. */
+/** Several masters, used like one server: each command goes to all masters, and the answer of most masters counts. */
 export class AllMasters implements WorldServer {
   readonly #masters: readonly RedisServer[]
   readonly admin: Redis
@@ -32,13 +32,13 @@ export class AllMasters implements WorldServer {
     this.admin = adminBy((command, args) => this.#all(command, args))
   }
 
-  /** Emptied for so long that they vote again. */
+  /** Deletes all data. The masters vote again at once, as if they had been empty for longer than the longest lease. */
   async flush(): Promise<void> {
     await this.#each((master) => master.flush())
     await this.#each((master) => letVote(master, 120_000))
   }
 
-  /** Started anew for so long that they vote again. */
+  /** Restarts all masters. The masters vote again at once, as if they had been up for longer than the longest lease. */
   async restart(): Promise<void> {
     await this.#each((master) => master.restart())
     await this.#each((master) => letVote(master, 120_000))
@@ -60,7 +60,7 @@ export class AllMasters implements WorldServer {
     const ask = () =>
       this.#each(async ({ admin }) => withoutBirth(await commandOf(admin, command, args)))
     let answers = await ask()
-    // What a majority did is done for the client; the others are a moment behind.
+    // A client needs the answers of a majority only, so the other masters may receive its request a moment later.
     for (let again = 0; again < 10 && LOOKS.has(command) && !areAlike(answers); again++) {
       await pause(20)
       answers = await ask()
@@ -69,7 +69,7 @@ export class AllMasters implements WorldServer {
   }
 }
 
-/** Commands that only look, and see the same everywhere once all masters have caught up. */
+/** Commands that only read. Their answers are equal as soon as all masters have received the same requests. */
 const LOOKS = new Set(['exists', 'hgetall', 'hkeys', 'hvals', 'keys'])
 
 function areAlike(answers: readonly unknown[]): boolean {
@@ -80,7 +80,10 @@ function withoutBirth(answer: unknown): unknown {
   return Array.isArray(answer) ? answer.filter((one) => one !== BIRTH) : answer
 }
 
-/** Of numbers the one in the middle: times differ a little everywhere. */
+/**
+ * Returns the middle one of numbers, because times differ a little between masters. Otherwise returns the most frequent
+ * answer.
+ */
 function ofMost(answers: readonly unknown[]): unknown {
   if (answers.every((answer) => typeof answer === 'number')) {
     return [...answers].sort((a, b) => a - b)[Math.floor(answers.length / 2)]

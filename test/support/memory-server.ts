@@ -26,7 +26,7 @@ import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
 
-/** A copy of the state of a part of a record, without all that has expired. */
+/** Returns a copy of one part of a record, without expired data. */
 export function partOf<S extends object>(
   server: MemoryLockServer,
   rawName: string,
@@ -38,7 +38,7 @@ export function partOf<S extends object>(
   return state
 }
 
-/** Changes a record from outside, as an operator could. */
+/** Changes a record from outside, like an operator. */
 export function edit(
   server: MemoryLockServer,
   rawName: string,
@@ -53,8 +53,9 @@ export function edit(
 }
 
 /**
- * A server in memory that counts what it is asked. Each record that it stores has been JSON. Each change runs twice, as
- * on a server where another client was faster: first on copies that are not stored.
+ * A server in memory that counts its requests. Each stored record is converted to JSON and back. Each change runs
+ * twice, because a real server runs a change again if another client was faster. The first run changes copies that are
+ * not stored.
  */
 export class CountingServer extends MemoryLockServer {
   requests = 0
@@ -81,7 +82,7 @@ export class CountingServer extends MemoryLockServer {
   }
 }
 
-/** A server in memory as the suites and the leak check know one. It cannot be down. */
+/** A server in memory, for contract suites and the leak check. It cannot be down. */
 export class WatchedMemoryServer implements WorldServer, WatchedServer {
   readonly memory = new CountingServer()
   readonly admin = new MemoryAdmin(this.memory) as unknown as Redis
@@ -106,7 +107,7 @@ export class WatchedMemoryServer implements WorldServer, WatchedServer {
   }
 }
 
-/** It is watched for leaks until the test, or the file, that started it is over. */
+/** Starts a server in memory. The leak check watches it until the test or the file that started it ends. */
 export function startMemoryServer(): WatchedMemoryServer {
   const server = new WatchedMemoryServer()
   const servers = runningServers as Set<WatchedServer>
@@ -117,16 +118,16 @@ export function startMemoryServer(): WatchedMemoryServer {
 
 type Change<T> = Parameters<typeof MemoryLockServer.prototype.transact<T>>[1]
 
-/** What is behind a name, as a server of Redis would have it. */
+/** One key that a Redis server would have for the same state. */
 interface Key {
   readonly rawName: string
-  /** When it expires, in ms of the server's time. */
+  /** The time of expiry, in ms of the server's time. */
   readonly endsAt: number
   expireAt?(record: OpenRecord, endsAt: number): void
   delete?(record: OpenRecord): void
 }
 
-/** Answers what the suites ask of a server of Redis by its admin connection, as far as they do. */
+/** Answers those commands of the admin connection that the suites use, from the state of the server in memory. */
 class MemoryAdmin {
   readonly #server: CountingServer
 
@@ -175,7 +176,7 @@ class MemoryAdmin {
     return { mode, ...Object.fromEntries(counts) }
   }
 
-  /** Gives a lock to somebody, without an expiry. */
+  /** Makes an owner the holder of a lock, without an expiry. */
   async hset(key: string, owner: string, holds: number | string): Promise<void> {
     edit(this.#server, key, (record) => {
       const hold = { owner, holds: Number(holds), endsAt: FOREVER }
@@ -185,12 +186,12 @@ class MemoryAdmin {
         giveHold(readWrite, { owner, count: hold.holds, leaseMs: 0 }, nowMs)
         readWrite.endsAt = FOREVER
       }
-      // Its mode is that of whoever has it.
+      // The field `mode` needs no change, because the mode follows from the holder.
       else if (owner !== 'mode') record.part(LOCK_PART).holder = hold
     })
   }
 
-  /** Sets the counter of a lock. */
+  /** Sets the token counter of a lock. */
   async set(key: string, token: string, _px: 'PX', ms: number): Promise<void> {
     const rawName = /\{(.+)\}$/.exec(key)?.[1] ?? ''
     const counter = { token: Number(token), endsAt: this.#server.now + ms }
@@ -207,7 +208,7 @@ class MemoryAdmin {
     return `cmdstat_evalsha:calls=${this.#server.requests}`
   }
 
-  /** A line for each connection, and one for this. */
+  /** Returns one line for each client's connection, and one line for the admin connection. */
   async client(_list: 'LIST'): Promise<string> {
     return 'connection\n'.repeat(this.#server.connections + 1)
   }
@@ -299,7 +300,7 @@ class MemoryAdmin {
   }
 }
 
-/** The channel in Redis for one in memory, such as `latch it`. */
+/** Returns the Redis channel that corresponds to a channel in memory, for example `latch it`. */
 function channelOf(channel: string): string {
   const [kind, name] = channel.split(/ (.*)/s) as [string, string]
   const channels: Record<string, (name: string) => string> = {

@@ -1,11 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { AcquireFact, Holdfast, Notes } from '../../src/index.ts'
 
-/**
- * The notes of a client, as its facts carry them.
- *
- * @returns after an acquisition of the client
- */
+/** Returns the notes of a client, which its facts contain. For this, the client acquires a lock. */
 export async function notesOf(client: Holdfast): Promise<Notes> {
   let notes: Notes | undefined
   const hear = (fact: unknown) => {

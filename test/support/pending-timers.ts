@@ -1,15 +1,18 @@
 import { resolve, sep } from 'node:path'
 
 /**
- * Timers of the library that nobody has cleared. An unref'd timer keeps no process alive and is in no
- * list of Node's, but it still runs code later: so the global functions are wrapped to see them.
+ * This file finds pending timers that `src/` or `tools/` made. Node.js does not list an unref'd timer, which keeps no
+ * process alive but still runs code later. So `watchTimers` wraps the global timer functions.
  */
 const SOURCES = ['src', 'tools'].map((folder) => resolve(__dirname, '..', '..', folder) + sep)
 
-/** The timer, and an error that knows where it was made; its stack is read only when it is pending. */
+/**
+ * Pending timers. The error of each timer has the stack of its creation, which is read only if the timer is still
+ * pending.
+ */
 const pending = new Map<object, Error>()
 
-/** How many timers made by a file of `src/` or `tools/` are pending, by the place that made them. */
+/** Returns how many timers of `src/` and `tools/` are pending, for each place in the code that made timers. */
 export function pendingSourceTimers(): Map<string, number> {
   const places = new Map<string, number>()
   for (const made of pending.values()) {
@@ -52,7 +55,7 @@ export function watchTimers(): void {
     clear(timer)
   }
   Object.assign(globalThis, {
-    // What hangs on the function, as `util.promisify` expects it, stays.
+    // `util.promisify` needs the properties of the original function.
     setTimeout: Object.defineProperties(
       setWatchedTimeout,
       Object.getOwnPropertyDescriptors(setTimeout),
@@ -63,10 +66,10 @@ export function watchTimers(): void {
   })
 }
 
-/** All of `src/` asks it for timers. */
+/** All files of `src/` make their timers through this file. */
 const CLOCK = resolve(__dirname, '../../src/kit/clock.ts')
 
-/** The first frame of the stack outside of this file and of the clock. */
+/** Returns the first frame of the stack outside this file and outside `clock.ts`. */
 function creatorOf(made: Error): string | undefined {
   const frames = made.stack?.split('\n').slice(1) ?? []
   return frames.find((frame) => !frame.includes(__filename) && !frame.includes(CLOCK))?.trim()

@@ -1,23 +1,25 @@
 import { createServer, type Server } from 'node:net'
 
 /**
- * Ports for servers: below every usual ephemeral range, where an outgoing connection could take them,
- * and so low that a cluster's bus port (port + 10 000) is below it too and meets no other server.
- * Each worker of jest has some to itself: what a test has let go, to have it again, no other test
- * takes meanwhile, whose server would answer the clients of this one.
+ * Ports for servers. They are below the usual ephemeral ports, because an outgoing connection could take an ephemeral
+ * port. The bus port of a cluster node (port + 10 000) is also below them and not used by other servers. Each Jest
+ * worker has its own ports. Otherwise another test could start a server on a port whose server was just stopped, and
+ * clients would connect to the wrong server.
  */
-const WORKERS = 24 // At least the most workers of scripts/lib/workers.mjs.
+const WORKERS = 24 // At least the maximum of scripts/lib/workers.mjs.
 const COUNT = Math.floor(10_000 / WORKERS)
 const FIRST = 10_000 + COUNT * (Number(portsOf()) % WORKERS)
 
-/** Whose ports: a Jest that a test runs has those of the worker which waits for it. */
+/** Returns the worker whose ports to use. A Jest that a test starts uses the ports of the worker that waits for it. */
 export function portsOf(): string {
   return process.env.HOLDFAST_PORTS_OF ?? process.env.JEST_WORKER_ID ?? '1'
 }
 
 const given = new Set<number>()
 
-/** A loopback port that was free a moment ago. Others pick as well: be ready to pick again. */
+/**
+ * Returns a loopback port that was free a moment ago. Another process may take it, so the caller must be able to retry.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = FIRST + Math.floor(Math.random() * COUNT)
@@ -31,7 +33,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port between ${FIRST} and ${FIRST + COUNT}`)
 }
 
-/** Whether the server could be bound to that loopback port. */
+/** Resolves with true if the server now listens on this loopback port. */
 export function tryListen(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onListening = () => {

@@ -1,5 +1,5 @@
 /**
- * The times, in milliseconds, that the pages state for users. A test states a time of the pages by its name here.
+ * The times, in milliseconds, that the documentation pages state for users. Tests use these names instead of numbers.
  * test/repo/promised compares the times with the source.
  */
 
@@ -16,8 +16,8 @@ export const ALIVE_MS = 3_000
 export const WAITING_MS = 3_000
 
 /**
- * Returns how long a holder relies on a lease, from before its request: the lease without the drift and the margin.
- * docs/explanation/leases.md states both.
+ * Returns for how many milliseconds a holder may rely on a lease, counted from before its request. This is the lease
+ * without the drift and the margin, which docs/explanation/leases.md states.
  */
 export function validityMs(leaseMs: number): number {
   const driftMs = 2 + 0.01 * leaseMs

@@ -6,23 +6,26 @@ import { type Frame, FrameReader, stringsOf } from './resp.ts'
 
 export type Direction = 'toServer' | 'toClient'
 
-/** What is to be done with one request and its reply. */
+/** Decides how the proxy handles one request and its reply. */
 export interface Plan {
-  /** Cut both sides instead of passing the request on. */
+  /** Cuts both sides instead of sending the request to the server. */
   cutBefore?: boolean
-  /** Keeps the request, and all after it, from the server until opened. */
+  /** Blocks this request, and all requests after it, until the gate is opened. */
   gate?: Gate | undefined
-  /** Send it to the server twice; the second reply is swallowed. */
+  /** Sends the request to the server twice, and drops the second reply. */
   twice?: boolean
-  /** `mute`: this reply and all later ones are swallowed. `cut`: cut both sides in its place. */
+  /**
+   * `mute` drops this reply and all later replies. `swallow` drops only this reply. `cut` cuts both sides instead of
+   * sending the reply.
+   */
   reply?: 'pass' | 'cut' | 'mute' | 'swallow'
   replyGate?: Gate | undefined
-  /** What the client gets in place of the reply. */
+  /** The client receives this text instead of the reply. */
   instead?: string
   onDone?: () => void
 }
 
-/** What a connection asks of its proxy. */
+/** The decisions of the proxy for its connections. */
 export interface Rules {
   plan: (connection: ProxyConnection, request: ProxyRequest) => Plan
   delayMs: (connection: ProxyConnection, direction: Direction) => number
@@ -30,10 +33,10 @@ export interface Rules {
   dropsReplies: (connection: ProxyConnection) => boolean
 }
 
-/** A client's connection and its continuation to the server. */
+/** A client's connection to the proxy, and the proxy's connection to the server for this client. */
 export class ProxyConnection {
   readonly index: number
-  /** Bytes that came in for each direction, delivered or not. */
+  /** Bytes that the proxy received for each direction. They may not be delivered yet. */
   readonly bytes: Record<Direction, number> = { toServer: 0, toClient: 0 }
   readonly #client: Socket
   readonly #server: Socket
@@ -60,12 +63,12 @@ export class ProxyConnection {
     this.#server.on('close', () => this.#lanes.toClient.pushEnd(() => client.destroySoon()))
   }
 
-  /** Whether it has sent a SUBSCRIBE of any kind. */
+  /** True if the client has sent a SUBSCRIBE of any kind. */
   get isSubscriber(): boolean {
     return this.#pairing.isSubscriber
   }
 
-  /** Whether the client's side still stands. */
+  /** True if the client's side is open. */
   get isOpen(): boolean {
     return !this.#client.destroyed
   }
@@ -74,7 +77,7 @@ export class ProxyConnection {
     return openSocket(this.#client) + openSocket(this.#server)
   }
 
-  /** Breaks both sides now; what was on its way is lost. */
+  /** Cuts both sides now. Undelivered data is lost. */
   cut(): void {
     this.#lanes.toServer.clear()
     this.#lanes.toClient.clear()
@@ -87,12 +90,16 @@ export class ProxyConnection {
     this.#lanes.toClient.pump()
   }
 
-  /** Loses what is held in that direction. TCP loses no bytes of a living connection: so it is cut. */
+  /**
+   * Drops the blocked data of a direction. Then cuts the connection, because TCP loses no bytes of an open connection.
+   */
   loseHeld(direction: Direction): void {
     if (this.#lanes[direction].drop()) this.cut()
   }
 
-  /** Cut, if replies were swallowed: they would be missing in the client's order of replies. */
+  /**
+   * Cuts the connection if replies were dropped, because the client would match later replies to the wrong requests.
+   */
   cutIfRepliesAreMissing(): void {
     if (this.#hasLostReplies) this.cut()
   }

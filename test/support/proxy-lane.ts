@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 
-/** Holds back one item, and what comes after it, until it is opened. */
+/** Blocks one item of a lane, and all items behind it, until the gate is opened. */
 export interface Gate {
   isOpen: boolean
 }
@@ -13,12 +13,12 @@ interface Item {
 }
 
 interface Conditions {
-  /** One-way delay in ms that holds now, also for what is under way. */
+  /** The current delay in ms. It also applies to items that are already on their way. */
   delayMs: () => number
   isHeld: () => boolean
 }
 
-/** One direction of a connection: delivers in order, late if it must, and not at all while held. */
+/** One direction of a connection. It delivers items in order. It can delay them, or block them all. */
 export class Lane {
   readonly #conditions: Conditions
   #items: Item[] = []
@@ -32,12 +32,15 @@ export class Lane {
     this.#enter({ enteredAt: performance.now(), deliver, gate, isEnd: false })
   }
 
-  /** The end of the connection travels like any byte: late, or not at all while held. */
+  /**
+   * Passes on the end of the connection in order, like data: with the same delay, or not at all while the lane is
+   * blocked.
+   */
   pushEnd(deliver: () => void): void {
     this.#enter({ enteredAt: performance.now(), deliver, gate: undefined, isEnd: true })
   }
 
-  /** Delivers what may be delivered now. */
+  /** Delivers all items that can be delivered now. */
   pump(): void {
     clearTimeout(this.#timer)
     for (let head = this.#items[0]; head; head = this.#items[0]) {
@@ -52,7 +55,7 @@ export class Lane {
     }
   }
 
-  /** Forgets what waits, except an end. Returns whether something was lost. */
+  /** Drops the waiting items, except the end of the connection. Returns true if it dropped any. */
   drop(): boolean {
     const kept = this.#items.filter((item) => item.isEnd)
     const hasLost = kept.length < this.#items.length

@@ -1,6 +1,6 @@
 import { type Frame, stringsOf } from './resp.ts'
 
-/** A command on its way, and where it is from. */
+/** A command, and the connection that sent it. */
 export interface ProxyRequest {
   /** Index of the connection that sent it. */
   readonly connection: number
@@ -20,23 +20,23 @@ interface Expected<Plan> {
 }
 
 /**
- * Tells which reply belongs to which request, for a server answers in order.
- * A push is no reply, except that RESP3 confirms subscriptions by pushes, one for each channel;
- * RESP2 delivers messages as ordinary arrays to a connection that has subscribed.
+ * Finds the request that a reply answers, because a server answers in order. A push message is not a reply. But RESP3
+ * confirms subscriptions by push messages, one for each channel. RESP2 delivers messages as ordinary arrays to
+ * connections that have subscribed.
  */
 export class Pairing<Plan> {
   readonly #expected: Expected<Plan>[] = []
   readonly #subscribed = new Map<string, Set<string>>()
   isSubscriber = false
 
-  /** Notes that the request goes to the server; `plan` comes back with each of its replies. */
+  /** Records that the request goes to the server. `answered` returns `plan` for each of its replies. */
   sent(request: ProxyRequest, plan: Plan): void {
     const { command } = request
     const replies = CONFIRMED.test(command) ? this.#confirmations(request) : 1
     this.#expected.push({ command, replies, plan })
   }
 
-  /** The plan of the request that this frame answers; undefined for a push. */
+  /** Returns the plan of the request that this frame answers, or undefined for a push message. */
   answered(frame: Frame): { plan: Plan } | undefined {
     const head = this.#expected[0]
     const mayBePush = frame.kind === '>' || (frame.kind === '*' && this.isSubscriber)

@@ -12,41 +12,47 @@ import { FrameReader } from './resp.ts'
 export type { Direction, ProxyConnection, ProxyRequest }
 
 /**
- * Which connections: those that have subscribed, those that have not, one by its index, or a predicate.
- * Looked at anew for every frame, so a connection turns into a subscriber with its first SUBSCRIBE;
- * where one RESP3 connection does both jobs it counts as the subscriber.
+ * Selects connections: `subscriber` if they have sent a SUBSCRIBE, `commands` if not, one by its index, or some by a
+ * predicate. The proxy checks each frame, so a connection is a subscriber from its first SUBSCRIBE. A RESP3 connection
+ * for commands and subscriptions counts as a subscriber.
  */
 export type Only = 'commands' | 'subscriber' | number | ((connection: ProxyConnection) => boolean)
 
-/** A command's name, a part of one of its arguments (a script's SHA-1, a key …), or a predicate. */
+/**
+ * Selects requests by the name of the command, by a part of an argument (for example a key or a script's SHA-1), or by
+ * a predicate.
+ */
 export type Match = string | RegExp | ((request: ProxyRequest) => boolean)
 
 /**
- * What happens to the request:
- * - `pass`: nothing, it is only seen;
- * - `cutBefore`: the connection is cut and the server never sees it;
- * - `cutAfter`: the server runs it, and the connection is cut in place of the reply;
- * - `mute`: the server runs it; its reply and all later ones of the connection are swallowed;
- * - `duplicate`: the server gets it twice, the client one reply;
- * - `hold`: it waits before the server, with all after it, until `release()` or `heal()`;
- * - `holdReply`: the server runs it; the reply waits, with all after it, until `release()` or `heal()`.
+ * The action of the proxy for the request:
+ * - `pass`: sends it on; the test only waits for it;
+ * - `cutBefore`: cuts the connection; the server never receives the request;
+ * - `cutAfter`: the server runs the request, and the proxy cuts the connection in place of the reply;
+ * - `mute`: the server runs the request; the proxy drops this reply and all later ones of the connection;
+ * - `duplicate`: sends the request to the server twice, and one reply to the client;
+ * - `hold`: blocks the request, and all requests behind it, until `release()` or `heal()`;
+ * - `holdReply`: the server runs the request; the proxy blocks this reply, and all behind it, until then.
  */
 export type Action = 'pass' | 'cutBefore' | 'cutAfter' | 'mute' | 'duplicate' | 'hold' | 'holdReply'
 
-/** Something switched on that can be switched off again by itself. */
+/** A fault that is active until `heal()`. */
 export interface Fault {
   heal(): void
 }
 
-/** A trap for one request. */
+/** Waits for one request and applies an action to it. */
 export interface Trap {
   /** Resolves when the request arrives at the proxy. */
   readonly seen: Promise<ProxyRequest>
-  /** Resolves when the action is over: cut, reply passed or swallowed, second reply swallowed … */
+  /**
+   * Resolves when the action is complete: for example when the connection is cut, or when the last reply was passed on
+   * or dropped.
+   */
   readonly done: Promise<void>
-  /** Lets go what `hold` or `holdReply` keeps, or is yet to catch. */
+  /** Delivers what `hold` or `holdReply` blocks. A trap that catches its request later then blocks nothing. */
   release(): void
-  /** Takes away a trap that has caught nothing. */
+  /** Removes a trap that has caught no request. */
   cancel(): void
 }
 
@@ -65,12 +71,12 @@ interface SetTrap {
 
 const TARGET_HOST = '127.0.0.1'
 
-/** A TCP proxy before a Redis server that loses, delays, repeats and cuts what a test tells it to. */
+/** A TCP proxy in front of a Redis server. It loses, delays, repeats and cuts what the test selects. */
 export class FaultProxy {
   readonly port: number
-  /** Every connection ever made, in order; see `isOpen`. */
+  /** All connections since the start, in order. `isOpen` tells whether a connection still exists. */
   readonly connections: ProxyConnection[] = []
-  /** Every request that has arrived, in order, whatever became of it. */
+  /** All requests that reached the proxy, in order, even if the proxy dropped them. */
   readonly requests: ProxyRequest[] = []
   readonly #target: { host: string; port: number }
   readonly #withdrawals: (() => void)[]
@@ -104,14 +110,14 @@ export class FaultProxy {
     return this.connections.filter((connection) => connection.isOpen)
   }
 
-  /** How many requests that match have arrived. */
+  /** Returns how many matching requests reached the proxy. */
   count(match: Match, only?: Only): number {
     return this.requests.filter(
       (request) => matches(match, request) && this.#isMeant(request.connection, only),
     ).length
   }
 
-  /** Adds `ms` to the way in one direction, or in each of both; the order stays. */
+  /** Delays data by `ms` milliseconds in one or both directions. The order stays the same. */
   delay(ms: number, options: { direction?: Direction | 'both'; only?: Only } = {}): Fault {
     return this.#switchOn({
       direction: options.direction ?? 'both',
@@ -121,8 +127,8 @@ export class FaultProxy {
   }
 
   /**
-   * Connections are accepted and stay up, but nothing arrives, not even their end. On heal, what was
-   * held is delivered, or lost and then the connections that lost something are cut.
+   * The proxy accepts connections and keeps them open, but delivers nothing, not even their end. `heal()` delivers the
+   * blocked data. With `onHeal: 'drop'`, `heal()` instead drops this data and cuts the connections that lost data.
    */
   blackHole(
     options: { direction?: Direction | 'both'; only?: Only; onHeal?: 'deliver' | 'drop' } = {},
@@ -135,14 +141,14 @@ export class FaultProxy {
   }
 
   /**
-   * Requests reach the server, replies do not reach the client; pushed messages do. On heal the
-   * connections that miss a reply are cut, since the client could not tell later replies apart.
+   * Requests reach the server, and push messages reach the client, but replies do not. `heal()` cuts connections that
+   * lost replies, because the client would match later replies to the wrong requests.
    */
   dropReplies(options: { only?: Only } = {}): Fault {
     return this.#switchOn({ direction: 'toClient', only: options.only, dropsReplies: true })
   }
 
-  /** The server runs the requests that match; the client gets this instead of what it answers. */
+  /** The server runs matching requests. The client receives the text `instead` in place of the reply. */
   answer(match: Match, instead: string): Fault {
     const lie = { match, instead }
     this.#lies.push(lie)
@@ -153,22 +159,22 @@ export class FaultProxy {
     }
   }
 
-  /** Breaks the connections that stand now, both sides. New ones are welcome; see `refuse`. */
+  /** Cuts both sides of the open connections. Clients can connect again; compare `refuse`. */
   cut(only?: Only): void {
     for (const connection of this.openConnections) {
       if (isMeant(connection, only)) connection.cut()
     }
   }
 
-  /** New connections get ECONNREFUSED until `heal()`; those that stand are left alone. */
+  /** The proxy refuses new connections (ECONNREFUSED) until `heal()`. Open connections stay open. */
   refuse(): void {
     this.#listener?.close()
     this.#listener = undefined
   }
 
   /**
-   * Sets a trap for the next request that matches, or the nth from now. It snaps once, when the
-   * request arrives; its action takes its place in the order of requests and replies.
+   * Sets a trap for the next matching request, or for the nth matching request from now on. A trap catches one request.
+   * The action keeps the order of requests and replies.
    */
   onNextRequest(match: Match, action: Action, options: { nth?: number; only?: Only } = {}): Trap {
     const seen = deferred<ProxyRequest>()
@@ -198,7 +204,7 @@ export class FaultProxy {
     }
   }
 
-  /** Sends a request of the past to the server once more, on a connection of its own. */
+  /** Sends an earlier request to the server again, on a new connection. */
   replay(request: ProxyRequest): Promise<string> {
     return new Promise((resolve, reject) => {
       const reader = new FrameReader()
@@ -213,7 +219,7 @@ export class FaultProxy {
     })
   }
 
-  /** Switches every fault and trap off, and listens again. */
+  /** Ends all faults, removes all traps, and accepts connections again. */
   async heal(): Promise<void> {
     this.#traps = []
     this.#lies = []
@@ -229,7 +235,7 @@ export class FaultProxy {
     }
   }
 
-  /** Cuts everything and stops. Called by itself at the end of the test or file that started it. */
+  /** Cuts all connections and stops. Runs at the end of the test or file that started the proxy. */
   close(): void {
     this.refuse()
     for (const connection of this.connections) connection.cut()
@@ -295,7 +301,7 @@ export class FaultProxy {
   }
 }
 
-/** Starts a proxy before the server on that loopback port. It ends with the test or the file. */
+/** Starts a proxy in front of the server on this loopback port. It ends with the test or the file. */
 export async function startProxy(targetPort: number): Promise<FaultProxy> {
   for (;;) {
     const port = await freePort()

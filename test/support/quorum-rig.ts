@@ -7,7 +7,7 @@ import type { RedisServer, StartOptions } from './redis-server.ts'
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 
-/** With these options, a call to a silent master lasts longer than any limit of a test. */
+/** With these options, a call to a master that does not answer lasts longer than any time limit of a test. */
 export const LONG_CALLS = {
   leaseMs: 3_000_000,
   longestLeaseMs: 3_000_000,
@@ -24,14 +24,14 @@ export class Cluster {
     this.#urls = masters.map(({ url }) => url)
   }
 
-  /** @param votes whether they vote at once, as if they had done so for long */
+  /** @param votes true if the masters vote at once, as if they had been up for longer than the longest lease */
   static async start(count: number, votes = true, options?: StartOptions): Promise<Cluster> {
     const masters = await startMasters(count, options)
     if (votes) await Promise.all(masters.map((master) => letVote(master)))
     return new Cluster(masters)
   }
 
-  /** @param urls where it finds the masters, if not where they are */
+  /** @param urls the addresses of the masters for this client, if they differ from the real addresses */
   client(options: Options = {}, urls: readonly string[] = this.#urls): Holdfast {
     const quick = { leaseMs: 10_000, longestLeaseMs: 60_000, commandTimeoutMs: 300 }
     const client = new Holdfast({ masters: urls, ...quick, ...options })
@@ -42,7 +42,7 @@ export class Cluster {
     return client
   }
 
-  /** For each master, who has the lock there; '' for nobody, null for a master that is not up. */
+  /** Returns the owner of the lock at each master: '' if the lock is free there, null if the master is not up. */
   holders(name: string): Promise<(string | null)[]> {
     return Promise.all(
       this.masters.map(async ({ admin, running, paused }) =>
@@ -51,7 +51,7 @@ export class Cluster {
     )
   }
 
-  /** Waits until every master that is up has the lock in that name. */
+  /** Waits until `owner` has the lock at every master that is up. */
   async heldEverywhere(name: string, owner: string): Promise<void> {
     await eventually(
       async () => (await this.holders(name)).every((one) => one === null || one === owner),
@@ -59,7 +59,7 @@ export class Cluster {
     )
   }
 
-  /** Waits until no master that is up has the lock. */
+  /** Waits until the lock is free at every master that is up. */
   async free(name: string): Promise<void> {
     await eventually(async () => (await this.holders(name)).every((one) => !one), {
       message: 'all masters to be free',

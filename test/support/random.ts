@@ -1,4 +1,4 @@
-/** The same random numbers for each seed. */
+/** Returns a source of random numbers. The same seed gives the same numbers. */
 export function randomOf(seed: number) {
   let state = seed
   const next = () => {

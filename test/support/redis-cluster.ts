@@ -4,22 +4,22 @@ import { type RedisServer, type StartOptions, startRedis } from './redis-server.
 const SLOTS = 16_384
 
 /**
- * Options of a client. On a busy machine, a client may need many seconds to connect to all nodes, and a node may answer
- * late. Then no call fails, and no request is repeated.
+ * Options of a client. On a busy machine, a client may need many seconds to connect to all nodes, and nodes may answer
+ * late. With these options, no call fails and no request is repeated.
  */
 export const PATIENT = { commandTimeoutMs: 10_000, outageMs: 60_000 } as const
 
 export interface ClusterOptions {
   masters?: number
-  /** For each master. */
+  /** The number of replicas of each master. */
   replicas?: number
   /** Settings of redis.conf for every node. */
   config?: StartOptions['config']
 }
 
-/** A Redis cluster on loopback ports of its own. It takes 2 s to start, a delay of Redis itself. */
+/** A Redis cluster. Each node has its own loopback port. The start takes 2 s, because of a delay in Redis. */
 export class RedisCluster {
-  /** The masters as they were at the start, by their slots. */
+  /** The masters at the start, in the order of their slots. */
   readonly masters: readonly RedisServer[]
   readonly replicas: readonly RedisServer[]
 
@@ -32,7 +32,7 @@ export class RedisCluster {
     return [...this.masters, ...this.replicas]
   }
 
-  /** Where a client may begin: `new Cluster(cluster.startNodes)`. */
+  /** Nodes for a new client: `new Cluster(cluster.startNodes)`. */
   get startNodes(): { host: string; port: number }[] {
     return this.masters.map(({ host, port }) => ({ host, port }))
   }
@@ -42,23 +42,23 @@ export class RedisCluster {
     return Number(await this.#first.admin.cluster('KEYSLOT', key))
   }
 
-  /** The master whose slots the key, or the channel, was in at the start. */
+  /** Returns the master that had the slot of this key or channel at the start. */
   async masterOf(key: string): Promise<RedisServer> {
     const slot = await this.slotOf(key)
     return this.masters[Math.floor((slot * this.masters.length) / SLOTS)] as RedisServer
   }
 
-  /** The names of all keys and channels of a lock that exist now. */
+  /** Returns the names of all keys and channels of a lock that exist now. */
   async namesOf(rawName: string): Promise<string[]> {
     const names = await Promise.all(
       this.masters.flatMap(({ admin }) => [
         admin.keys('*'),
         admin.pubsub('CHANNELS'),
-        // Servers before Redis 7 have no such channels.
+        // Servers before Redis 7 have no sharded channels.
         admin.pubsub('SHARDCHANNELS').catch(() => []),
       ]),
     )
-    // The random id of a client may contain a short name, but not between separators.
+    // A client id may contain a short lock name by chance, but not between separators.
     const separated = (name: string) => `:${name.replace(/[{}]/g, ':')}:`
     return (names.flat() as string[]).filter((name) => separated(name).includes(separated(rawName)))
   }
@@ -73,7 +73,7 @@ export class RedisCluster {
 
   /** @internal */
   async form(): Promise<void> {
-    // None can be told its epoch any more when another one has met it.
+    // A node accepts an epoch only before it has met another node.
     await Promise.all(
       this.nodes.map(({ admin }, i) => admin.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)),
     )
@@ -93,16 +93,16 @@ export class RedisCluster {
       this.replicas.map(async (replica, i) => {
         const master = this.masters[i % length] as RedisServer
         const id = String(await master.admin.call('CLUSTER', 'MYID'))
-        // It may not have heard yet that this node is a master.
+        // The replica may not know yet that this node is a master, so the command is repeated.
         await eventually(() => replica.admin.call('CLUSTER', 'REPLICATE', id))
         await eventually(async () => /state=online/.test(await master.admin.info('replication')))
-        await replica.admin.readonly() // So that it shows its keys instead of where its master is.
+        await replica.admin.readonly() // Otherwise the replica would redirect reads to its master.
       }),
     )
     await this.whole()
   }
 
-  /** Resolves when every node says that all slots are served. */
+  /** Resolves when every node reports that all slots are served. */
   whole(): Promise<void> {
     return this.#everyNode(
       (info) => info.cluster_state === 'ok' && info.cluster_slots_ok === String(SLOTS),
@@ -119,7 +119,7 @@ export class RedisCluster {
   }
 }
 
-/** Starts a cluster; it ends with the running test or, when started outside of one, with the file. */
+/** Starts a cluster. It ends with the running test, or with the file if no test runs. */
 export async function startCluster({
   masters = 3,
   replicas = 0,
@@ -128,7 +128,7 @@ export async function startCluster({
   const settings = {
     'cluster-enabled': 'yes',
     'cluster-config-file': 'nodes.conf',
-    // A busy machine may let a node wait for a second, and a cluster without a failover must not be down then.
+    // On a busy machine, a node may stand still for a second. A cluster without failover must not count as down then.
     'cluster-node-timeout': replicas > 0 ? 1_000 : 30_000,
     'cluster-replica-validity-factor': 0,
     'repl-diskless-sync': 'yes',

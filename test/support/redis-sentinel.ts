@@ -11,23 +11,23 @@ import { isRunning, newServerFolder } from './server-process.ts'
 export interface SentinelOptions {
   replicas?: number
   sentinels?: number
-  /** A master that is silent for so long is down, in milliseconds. */
+  /** Sentinels report a master as down after this many milliseconds without an answer. */
   downAfterMs?: number
   /** Settings of redis.conf for every server. */
   config?: StartOptions['config']
-  /** Further lines of sentinel.conf, such as users and the login that Sentinels have at the servers. */
+  /** Further lines of sentinel.conf, for example users, and the login of the Sentinels at the servers. */
   lines?: readonly string[]
 }
 
-/** What Sentinel waits for by itself, made shorter; not before Redis 7.0. */
+/** Shorter values for intervals of Sentinel that tests wait for. Redis 7.0 and later have these settings. */
 const PERIODS = ['info-period', 500, 'ping-period', 300, 'ask-period', 100, 'publish-period', 200]
 
-/** A master, its replicas, and Sentinels that watch them, on loopback ports of their own. */
+/** A master, its replicas, and the Sentinels that watch them. Each has its own loopback port. */
 export class WatchedServers {
   readonly name = 'watched'
   /** The first one is the master at the start. */
   readonly servers: readonly RedisServer[]
-  /** Look at them with `admin`. They can be killed, paused and resumed, not restarted. */
+  /** Inspect the Sentinels with `admin`. They can be killed, paused and resumed, but not restarted. */
   readonly sentinels: readonly RedisServer[]
 
   constructor(servers: readonly RedisServer[], sentinels: readonly RedisServer[]) {
@@ -35,12 +35,12 @@ export class WatchedServers {
     this.sentinels = sentinels
   }
 
-  /** Options of ioredis: where the master is to be asked for. */
+  /** Options of ioredis with which a client asks the Sentinels for the master. */
   get options(): { name: string; sentinels: { host: string; port: number }[] } {
     return { name: this.name, sentinels: this.sentinels.map(({ host, port }) => ({ host, port })) }
   }
 
-  /** The master that all Sentinels name; they may be of different minds for a moment. */
+  /** Returns the master that all Sentinels name. Waits while the Sentinels disagree. */
   async master(): Promise<RedisServer> {
     return eventually(async () => {
       const all = this.sentinels.filter(({ running, paused }) => running && !paused)
@@ -51,7 +51,7 @@ export class WatchedServers {
   }
 
   /**
-   * A planned failover. The one that was the master is told so by the Sentinels only some seconds later.
+   * Starts a planned failover. The Sentinels tell the old master about its new role only after some seconds.
    *
    * @returns the new master, as soon as all Sentinels name it
    */
@@ -61,7 +61,8 @@ export class WatchedServers {
     await eventually(
       async () => {
         if ((await this.#namedBy(first)) !== before) return true
-        // Refused while one is under way, which may come to nothing on a busy machine.
+        // Sentinel refuses the command during another failover. On a busy machine that failover may fail, so the
+        // command is repeated.
         await first.admin.call('SENTINEL', 'FAILOVER', this.name).catch(() => undefined)
         return false
       },
@@ -75,11 +76,11 @@ export class WatchedServers {
     return this.servers.find(({ port }) => port === Number((address as string[])[1]))
   }
 
-  /** Waits until every replica has what the master has. A new one gets nothing for up to a second. */
+  /** Waits until each replica has all data of the master. A new replica receives nothing for up to a second. */
   async replicated(): Promise<void> {
     const { admin } = await this.master()
     await eventually(async () => {
-      await admin.ping() // WAIT is for what was done before the last command of its own client.
+      await admin.ping() // WAIT covers only writes before the previous command of this connection.
       return (await admin.wait(this.servers.length - 1, 1_000)) === this.servers.length - 1
     })
   }
@@ -90,7 +91,7 @@ export class WatchedServers {
   }
 }
 
-/** Starts all of them; they end with the running test or, when started outside of one, with the file. */
+/** Starts the servers and Sentinels. They end with the running test, or with the file if no test runs. */
 export async function startWatched({
   replicas = 2,
   sentinels = 3,
@@ -111,7 +112,7 @@ export async function startWatched({
   await Promise.all(others.map(({ admin }) => admin.replicaof(master.host, master.port)))
   await eventually(async () => (await master.admin.wait(replicas, 100)) === replicas)
   const ports = await Promise.all(Array.from({ length: sentinels }, freePort))
-  // They know of one another from the start: to find out takes them 2 s.
+  // The configuration names the other Sentinels, because Sentinels need 2 s to find each other.
   const all = ports.map((port) => ({ port, id: randomBytes(20).toString('hex') }))
   const watched = new WatchedServers(
     servers,
@@ -126,7 +127,7 @@ export async function startWatched({
   await eventually(async () => {
     await first.admin.call('SENTINEL', 'CKQUORUM', watched.name)
     const seen = (await first.admin.call('SENTINEL', 'REPLICAS', watched.name)) as string[][]
-    // Until it has heard of a replica it does not take it for a good one.
+    // A Sentinel uses a replica for a failover only after the replica has answered.
     return seen.every((one) => one.includes('slave') && one.includes('ok'))
   })
   return watched
@@ -167,7 +168,7 @@ async function startSentinel(
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  child.on('error', () => undefined) // It is not running then.
+  child.on('error', () => undefined) // `isRunning` below detects a failed start.
   const sentinel = new RedisServer(child, port, dir, {})
   atEnd(() => sentinel.stop())
   await eventually(

@@ -19,19 +19,19 @@ import {
 export interface StartOptions {
   /** Settings of redis.conf, such as `{ requirepass: 'secret', maxmemory: '2mb' }`. */
   config?: ServerConfig
-  /** A fixed port; normally a free one is picked. */
+  /** A fixed port. Without it, a free port is picked. */
   port?: number
-  /** Another server than the one that the tests have found. */
+  /** The program to start instead of the server that the tests have found. */
   program?: Program
 }
 
-/** What the leak check needs of a server. */
+/** The members of a server that the leak check uses. */
 export type WatchedServer = Pick<RedisServer, 'running' | 'paused' | 'resume' | 'flushes' | 'admin'>
 
 /** The servers that run now, for the leak check. */
 export const runningServers: ReadonlySet<WatchedServer> = new Set()
 
-/** A native Redis or Valkey server on a loopback port of its own, without persistence. */
+/** A native Redis or Valkey server on its own loopback port, without persistence. */
 export class RedisServer {
   readonly port: number
   readonly config: ServerConfig
@@ -71,12 +71,12 @@ export class RedisServer {
     return `redis://${login}${this.host}:${this.port}`
   }
 
-  /** Where its files are. */
+  /** The folder with the files of the server. */
   get folder(): string {
     return this.#dir
   }
 
-  /** Process id of the server that runs, or ran last. */
+  /** The process id of the running server, or of the server that ran last. */
   get pid(): number {
     return this.#child.pid ?? -1
   }
@@ -94,48 +94,47 @@ export class RedisServer {
     return this.#flushes
   }
 
-  /** The test's own client, to look at keys with; opened at first use and closed with the server. */
+  /** A client for the test itself, to inspect keys. The first use opens it, and `stop` closes it. */
   get admin(): Redis {
     this.#admin ??= this.#openAdmin()
     return this.#admin
   }
 
-  /** Empties the server. */
   async flush(): Promise<void> {
     await this.admin.flushall()
     this.#flushes++
   }
 
-  /** SIGKILL: connections break, the data is gone. `restart` brings it back. */
+  /** Kills the server with SIGKILL. Connections break and all data is lost. `restart` starts the server again. */
   async kill(): Promise<void> {
     await killProcess(this.#child)
     this.#paused = false
   }
 
-  /** Kills what still runs and starts anew on the same port: no keys, no scripts, another run id. */
+  /** Kills the server and starts it again on the same port: no keys, no scripts, another run id. */
   async restart(): Promise<void> {
     await this.kill()
     this.#child = await spawnOnPort(this.port, this.#dir, this.config, this.#program)
   }
 
-  /** SIGSTOP: accepts connections, and never answers. */
+  /** Stops the process with SIGSTOP. The server then accepts connections but does not answer. */
   pause(): void {
     this.#paused = this.#child.kill('SIGSTOP')
   }
 
-  /** SIGCONT: goes on where it stopped, and answers what has piled up. */
+  /** Continues the process with SIGCONT. The server then answers all requests that have arrived. */
   resume(): void {
     this.#child.kill('SIGCONT')
     this.#paused = false
   }
 
-  /** Makes it answer again, whatever a test did to it. */
+  /** Makes the server answer again, in whatever state a test left the server. */
   async revive(): Promise<void> {
     if (!this.running) await this.restart()
     else if (this.#paused) this.resume()
   }
 
-  /** Ends it for good. Called by itself when the test, or the file, that started it is over. */
+  /** Ends the server forever. Runs at the end of the test or file that started the server. */
   async stop(): Promise<void> {
     ;(runningServers as Set<WatchedServer>).delete(this)
     await this.#closeAdmin()
@@ -144,7 +143,7 @@ export class RedisServer {
     await rm(this.#dir, { recursive: true, force: true })
   }
 
-  /** Waits for the end of the connection. Otherwise ioredis keeps the process alive for 2 s more. */
+  /** Waits for the end of the connection. Otherwise ioredis would keep the process alive for 2 s more. */
   async #closeAdmin(): Promise<void> {
     const admin = this.#admin
     if (admin?.status !== 'ready') {
@@ -181,7 +180,7 @@ export class RedisServer {
   }
 }
 
-/** Starts a server; it ends with the running test or, when started outside of one, with the file. */
+/** Starts a server. It ends with the running test, or with the file if no test runs. */
 export async function startRedis({
   config = {},
   port,
@@ -200,8 +199,8 @@ export async function startRedis({
 let shared: RedisServer | undefined
 
 /**
- * The one server of this test file: started before its first test, and answering and empty before
- * each one. Call it at the top of the file or of a `describe`; the result is usable in tests and hooks.
+ * The server that all tests of this file share. Before each test, it answers and is empty. Call this function at the
+ * top of a file or of a `describe`. Use its result only in tests and hooks.
  */
 export function sharedServer(): RedisServer {
   beforeAll(async () => {
@@ -232,7 +231,7 @@ async function spawnOnFreePort(
   }
 }
 
-/** A port that was ours can be someone's probe for a moment: try for a while. */
+/** Tries for a while, because another process may test for a moment whether the former port of this server is free. */
 async function spawnOnPort(
   port: number,
   dir: string,

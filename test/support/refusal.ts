@@ -1,13 +1,13 @@
 import { HoldfastError } from '../../src/index.ts'
 
-/** So often a call is repeated at the most. */
+/** A call is repeated at most this often. */
 const TRIES = 6
 
 /**
- * The error of a call that the server refuses. The last request of a call has little time. If a busy machine answers
- * this request too late, the error is about the missing answer instead. Then the call is repeated.
+ * Returns the error of a call that the server refuses. The last request of a call has little time. If a busy machine
+ * answers it too late, the error is about the missing answer. Then the call is repeated.
  *
- * @param call starts the call; a client that is up, or a new client
+ * @param call starts the call, of a connected client or of a new client
  */
 export async function refusal(call: () => Promise<unknown>): Promise<HoldfastError> {
   for (let tries = 1; ; tries++) {

@@ -1,14 +1,14 @@
 import type { Action } from './proxy.ts'
 
-/** What can happen to one request on its way, and to its reply. */
+/** A fault of one request or of its reply. */
 export interface Fault {
   fault: string
   action: Action
-  /** When the proxy lets go of what it holds back; at once or never for the other actions. */
+  /** When the test makes the proxy deliver what it holds back. Missing if the action holds nothing back. */
   releases?: 'while held' | 'when all is released'
 }
 
-/** All that a request has to stand. */
+/** All faults that the client must tolerate for each request. */
 export const faults: readonly Fault[] = [
   { fault: 'the request is lost with the connection', action: 'cutBefore' },
   { fault: 'the reply is lost with the connection', action: 'cutAfter' },

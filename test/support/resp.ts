@@ -1,17 +1,17 @@
 /**
- * Just enough of the Redis protocol to cut a byte stream into frames.
- * RESP2 and RESP3; the streamed types of RESP3 are left out, since no server sends them.
+ * Splits a byte stream of the Redis protocol (RESP2 and RESP3) into frames. The streamed types of RESP3 are missing,
+ * because no server sends them.
  */
 const CRLF = '\r\n'
 
-/** One command, or one reply or push of the server, with the bytes that it came in. */
+/** One command, reply or push message, with its bytes. */
 export interface Frame {
   raw: Buffer
   /** The first byte: `*` for a command, `>` for a push, `-` for an error … */
   kind: string
 }
 
-/** Collects chunks and hands out whole frames. */
+/** Collects chunks of bytes and returns complete frames. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0)
 
@@ -29,13 +29,13 @@ export class FrameReader {
   }
 }
 
-/** The command as bytes: an array of bulk strings. */
+/** Encodes a command as an array of bulk strings. */
 export function encodeCommand(args: readonly string[]): Buffer {
   const bulk = (arg: string) => `$${Buffer.byteLength(arg)}${CRLF}${arg}${CRLF}`
   return Buffer.from(`*${args.length}${CRLF}${args.map(bulk).join('')}`)
 }
 
-/** The strings in a flat array frame; of nested values only their place is kept, as ''. */
+/** Returns the strings of a flat array frame. Each nested value becomes ''. */
 export function stringsOf({ raw, kind }: Frame): string[] {
   if (kind !== '*' && kind !== '>' && kind !== '~') return raw.toString().trim().split(' ')
   const strings: string[] = []
@@ -50,7 +50,7 @@ export function stringsOf({ raw, kind }: Frame): string[] {
   return strings
 }
 
-/** Where the frame that starts at `start` ends, or -1 while bytes are missing. */
+/** Returns the end of the frame that starts at `start`, or -1 if bytes are missing. */
 function frameEnd(data: Buffer, start: number): number {
   if (start >= data.length) return -1
   const afterLine = lineEnd(data, start)
@@ -70,7 +70,7 @@ function frameEnd(data: Buffer, start: number): number {
       return skip(data, afterLine, size())
     case '%':
       return skip(data, afterLine, size() * 2)
-    case '|': // attributes come in front of the value that they describe, and belong to it
+    case '|': // attributes precede the value that they describe, and are part of its frame
       return skip(data, afterLine, size() * 2 + 1)
     default:
       return afterLine

@@ -8,7 +8,7 @@ import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
 import * as readWrite from '../../src/servers/redis/scripts/read-write.generated.ts'
 import * as semaphore from '../../src/servers/redis/scripts/semaphore.generated.ts'
 
-/** The scripts of Holdfast, those of all folders together. */
+/** All scripts of Holdfast. */
 export const { script: arrive } = barrier.arrive
 export const { script: inspectBarrier } = barrier.inspect
 export const { script: leaveBarrier } = barrier.leave

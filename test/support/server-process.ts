@@ -8,29 +8,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { spawnDyingWithParent } from './die-with-parent.ts'
 import { encodeCommand } from './resp.ts'
 
-/** Settings of redis.conf by name; an array is a setting of several words. */
+/** Settings of redis.conf by name. An array is a setting of several words. */
 export type ServerConfig = Record<string, string | number | readonly (string | number)[]>
 
-/** What to start instead of the server that the tests have found: the words of a command. */
+/** The command that starts a server, instead of the server that the tests have found. */
 export interface Program {
   readonly words: readonly [string, ...string[]]
-  /** The process id that it tells, where that is not its own. */
+  /** The process id that the server reports, if it differs from the real process id. */
   readonly toldPid?: number
 }
 
-/** Someone else has the port: pick another one, or wait for it. */
+/** Another process has the port. Pick another port, or wait for this port. */
 export class PortTakenError extends Error {}
 
 const START_TIMEOUT_MS = 15_000
 
-/** A folder for one server, inside that of the test run. */
+/** Makes a folder for one server, inside the folder of the test run. */
 export function newServerFolder(): string {
   const parent = process.env.HOLDFAST_TEST_DIR ?? tmpdir()
   mkdirSync(parent, { recursive: true })
   return mkdtempSync(join(parent, 'redis-'))
 }
 
-/** Starts the native server in the foreground and resolves once it answers. */
+/** Starts the native server in the foreground. Resolves when the server answers. */
 export async function spawnServer(
   port: number,
   dir: string,
@@ -68,7 +68,7 @@ export async function spawnServer(
 export const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null
 
-/** SIGKILL, since there is nothing to save, and SIGTERM waits for a timer of the server. */
+/** Uses SIGKILL, because the server has nothing to save, and because SIGTERM waits for a timer of the server. */
 export async function killProcess(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return
   child.ref()
@@ -83,8 +83,8 @@ function startError(port: number, log: string): Error {
 }
 
 /**
- * Whether our process, and not another server that was quicker to bind, answers on the port.
- * INFO tells the process id, which PING does not.
+ * Resolves with true if the server with this process id answers on the port. Another server may have bound the port
+ * first. INFO, unlike PING, reports the process id.
  */
 function answers(port: number, pid: number | undefined, password: unknown): Promise<boolean> {
   return new Promise((resolve) => {

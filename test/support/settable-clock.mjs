@@ -1,6 +1,6 @@
 /**
- * An embedded server, on the port that is its argument, whose clock a test can set: `{ stepMs }` on
- * its input. It needs no compiler and no rights.
+ * Runs an embedded server whose clock a test can set. The argument is the port, and the message `{ stepMs }` moves the
+ * clock. The program needs no compiler and no special rights.
  */
 import { startEmbedded } from '../../scripts/lib/embedded-valkey.mjs'
 import { onMessage, tell } from './child.mjs'
@@ -9,7 +9,7 @@ const REALTIME = 0
 let offsetNs = 0n
 let memory
 
-// Around the one function that the server asks for the time.
+// Wraps the one function from which the server gets the time.
 const { instantiate } = WebAssembly
 WebAssembly.instantiate = async (module, imports) => {
   const wasi = imports?.wasi_snapshot_preview1

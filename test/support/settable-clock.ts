@@ -4,12 +4,12 @@ import { startChild } from './children.ts'
 import { atEnd } from './lifetime.ts'
 import { freePort } from './ports.ts'
 
-/** A server whose clock a test sets. It ends with the test. */
+/** A server whose clock the test sets. The server ends with the test. */
 export interface SettableServer {
   readonly port: number
   readonly url: string
   readonly admin: Redis
-  /** Sets its clock forward, or back, by so many milliseconds. */
+  /** Moves the clock of the server forward by `ms` milliseconds, or back if `ms` is negative. */
   step(ms: number): Promise<void>
 }
 

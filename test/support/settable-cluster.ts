@@ -7,15 +7,15 @@ import { type SettableServer, startSettable } from './settable-clock.ts'
 
 const SLOTS = 16_384
 
-/** One node: what is asked of it goes through its proxy. */
+/** One node. Clients reach the node through its proxy. */
 export interface SettableNode {
   readonly server: SettableServer
   readonly proxy: FaultProxy
 }
 
 /**
- * Servers whose clocks a test sets, told to be a cluster by their proxies: the first has the lower half of
- * the slots, the second the upper one. They know nothing of it, and take every key.
+ * Starts two servers whose clocks the test sets. Their proxies say that the servers are a cluster: the first server has
+ * the lower half of the slots, the second the upper half. In fact, each server accepts every key.
  */
 export async function startSettableCluster() {
   const nodes = await Promise.all([startNode(), startNode()])
@@ -28,7 +28,7 @@ export async function startSettableCluster() {
   return {
     first,
     second,
-    /** A client of the user's own. */
+    /** Returns a new `Cluster` object, like a user's own client. */
     newInstance(): Cluster {
       const startNodes = nodes.map(({ proxy: { host, port } }) => ({ host, port }))
       const cluster = new Cluster(startNodes, { lazyConnect: true })

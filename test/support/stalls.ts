@@ -1,13 +1,15 @@
-/** The pause between two looks at the clock, in milliseconds. */
+/** The time between two checks of the clock, in milliseconds. */
 const LOOK_MS = 20
 
-/** Measures for how long this process stands still: an upper limit of a test does not count this time. */
+/** Measures how long this process stands still. The upper time limits of tests do not count this time. */
 export class Stalls {
   #ms = 0
   #lookedAt = performance.now()
   readonly #looks = setInterval(() => this.#look(), LOOK_MS).unref()
 
-  /** The sum of the stalls until now, in milliseconds. A stall is a gap of more than two looks. */
+  /**
+   * The sum of the stalls until now, in milliseconds. A stall is a gap of more than twice `LOOK_MS` between two checks.
+   */
   get ms(): number {
     this.#look()
     return this.#ms

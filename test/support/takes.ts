@@ -2,18 +2,21 @@ import { atLoad } from './at-load.ts'
 import { Stalls } from './stalls.ts'
 
 export interface TimeLimits {
-  /** Milliseconds that a timer of the code guarantees. The load of the machine does not change this limit. */
+  /**
+   * The shortest time in milliseconds, which a timer of the code guarantees. The load of the machine does not change
+   * this limit.
+   */
   atLeast?: number
   /**
-   * Milliseconds on a machine without load. The limit follows the load, as it was before or after the work, and does not
-   * count the time in which this process stood still.
+   * The longest time in milliseconds on a machine without load. The limit follows the load before or after the work.
+   * The time in which this process stood still does not count.
    */
   atMost?: number
 }
 
 /**
- * Resolves or rejects as the work does, and fails if the work takes less or more time than the limits allow.
- * It is for tests in which the time itself is the promise. Other tests expect an order, a count, an event or a state.
+ * Returns the result of the work. Fails if the work takes less or more time than the limits allow. Use it only in tests
+ * about time. Other tests expect an order, a count, an event or a state.
  */
 export async function takes<T>(
   { atLeast = 0, atMost = Infinity }: TimeLimits,

@@ -1,7 +1,7 @@
 import tls, { type TLSSocket } from 'node:tls'
 import { eventually } from './eventually.ts'
 
-/** All TLS sockets that are opened from now on. */
+/** Returns a list that receives each TLS socket that this process opens from now on. */
 export function watchTls(): readonly TLSSocket[] {
   const sockets: TLSSocket[] = []
   const { connect } = tls
@@ -13,7 +13,10 @@ export function watchTls(): readonly TLSSocket[] {
   return sockets
 }
 
-/** How many of them have no listener for an error when they are closed: one that came would end the process. */
+/**
+ * Waits until all sockets are closed. Returns how many have no listener for errors: a later error would end the
+ * process.
+ */
 export async function deafTo(sockets: readonly TLSSocket[]): Promise<number> {
   await eventually(() => sockets.every(({ closed }) => closed))
   return sockets.filter((socket) => socket.listenerCount('error') === 0).length

@@ -3,10 +3,10 @@ import { allow, openSocket } from './allowances.ts'
 import { eventually } from './eventually.ts'
 
 const EVENTS = ['ready', 'connect', 'close', 'end', 'error', 'message', 'reconnecting']
-/** A `Cluster` that connects listens to itself until it has. */
+/** Some events are missing here, because a `Cluster` has its own listeners for them while it connects. */
 const EVENTS_OF_CLUSTER = ['error', 'message', 'smessage', '+node', '-node', 'node error']
 
-/** An ioredis client that a user hands to the library: it must come back as it was. */
+/** An ioredis client of a user, which Holdfast uses. Holdfast must not change it. */
 export class UserInstance<Client extends Redis | Cluster = Redis> {
   readonly redis: Client
   readonly #before: unknown
@@ -21,8 +21,8 @@ export class UserInstance<Client extends Redis | Cluster = Redis> {
   }
 
   /**
-   * After the library's client was closed: still connected, or not connected at all where it was lazy,
-   * and not changed; then the user ends it.
+   * Call this after the Holdfast client was closed. Checks that the user's client is unchanged and still connected, or
+   * not connected if it is lazy. Then ends it.
    */
   async checkAndEnd(): Promise<void> {
     try {
@@ -52,7 +52,7 @@ export class UserInstance<Client extends Redis | Cluster = Redis> {
   }
 }
 
-/** One that is connected to that server. */
+/** Returns a user's client for this server. */
 export function connectedInstance({ host, port }: { host: string; port: number }): UserInstance {
   return new UserInstance(new Redis({ host, port, retryStrategy: () => 20, disconnectTimeout: 20 }))
 }

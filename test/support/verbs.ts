@@ -11,7 +11,7 @@ import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised } from '../../src/servers/reply.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from '../../src/servers/requests.ts'
 
-/** The verbs of a lock at its place, each with a promise of its answer. */
+/** The requests of a lock to its server. Each returns a promise of the answer. */
 export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver' | 'lower'>) {
   return {
     acquire: (attempt: Attempt) => promised<AcquireAnswer>((reply) => lock.acquire(attempt, reply)),
@@ -22,7 +22,7 @@ export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver
   }
 }
 
-/** The same for a fair lock. */
+/** The requests of a fair lock to its server. */
 export function fairVerbsOf(lock: RemoteFairLock) {
   return {
     acquire: (attempt: FairAttempt) =>

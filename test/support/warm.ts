@@ -3,8 +3,8 @@ import { eventually } from './eventually.ts'
 import { granted } from './fault-rig.ts'
 
 /**
- * Connects a client: it acquires and releases a lock. On a busy machine the first connection may take longer than a short
- * `outageMs`, so a failure is followed by another try.
+ * Connects a client: the client acquires and releases a lock. On a busy machine, the first connection may take longer
+ * than a short `outageMs`. So a failed call is repeated.
  */
 export async function warm(client: Holdfast): Promise<void> {
   await eventually(async () => granted(await client.getLock('warm').tryLock()).release(), {

@@ -1,33 +1,34 @@
 interface Caught {
   readonly message: string
   readonly code: string
-  /** By `performance.now()`. */
+  /** The time by `performance.now()`. */
   readonly atMs: number
 }
 
-/** Tests use leases, and times for outages, that are shorter than those of any service should be. */
+/** Tests use shorter leases and outage times than services should, so any test may cause these warnings. */
 const OF_SHORT_TIMES = ['HOLDFAST_SHORT_LEASE', 'HOLDFAST_ONE_TRY']
 
 /**
- * Tasks of a test share a lock object, and let the time of a server in memory stand still. How long they wait, and so
- * whether Holdfast warns, depends on the machine.
+ * In a test, several tasks share a lock object, or the time of a server in memory stands still. The machine decides how
+ * long such tasks wait, and so whether Holdfast warns.
  */
 const OF_LONG_WAITS = ['HOLDFAST_SELF_WAIT', 'HOLDFAST_VIRTUAL_TIME']
 
 /** Warnings that any test may cause. They are printed only if the test fails. */
 const EXPECTED = [...OF_SHORT_TIMES, ...OF_LONG_WAITS]
 
-/** Of the running test: codes that it expects, warnings that failed it, and those that are printed if it fails. */
+/** For the running test: the expected codes, and the unexpected warnings, which make the test fail. */
 let declared: string[] = []
 let unexpected: string[] = []
-/** The environment prints them: it knows whether the test failed. */
+/** Expected warnings. If the test fails, `environment.ts` prints them. */
 const held: string[] = []
 Object.assign(globalThis, { [Symbol.for('holdfast.warnings')]: held })
 
 /**
- * The warnings of the process in the running test, which are not printed. Call it where tests are described.
+ * Catches the warnings of the process in the running test. They are not printed. Call it inside a `describe` or at the
+ * top of a file.
  *
- * @param isAll also those of short times, which tests cause everywhere
+ * @param isAll true to catch also warnings about short times, which any test may cause
  */
 export function catchWarnings(isAll = false): readonly Caught[] {
   const warnings: Caught[] = []
@@ -52,16 +53,16 @@ const listeners = new Set<(...args: unknown[]) => void>()
 
 /**
  * Calls `listener` with the arguments of each `process.emitWarning()`. The event `warning` of the process is not
- * enough: `watchWarnings` emits no warning of Holdfast.
+ * enough, because `watchWarnings` suppresses the warnings of Holdfast.
  *
- * @returns ends the calls
+ * @returns a function that ends the calls
  */
 export function hearWarnings(listener: (...args: unknown[]) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** From now on a warning of Holdfast is not printed: it is noted, for `failOnWarnings`. */
+/** From now on, warnings of Holdfast are not printed. They are recorded for `failOnWarnings`. */
 export function watchWarnings(): void {
   const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void
   process.emitWarning = (...args: unknown[]) => {
@@ -79,7 +80,7 @@ export function beginWarnings(): void {
   held.splice(0)
 }
 
-/** @throws {Error} if the test that ends has caused a warning that it does not expect */
+/** @throws {Error} if the ending test caused an unexpected warning */
 export function failOnWarnings(): void {
   const found = unexpected
   unexpected = []

@@ -1,8 +1,8 @@
 import type { Lease } from '../../src/index.ts'
 
 /**
- * Watches one lock from outside of it: every worker says when it is let in and when it leaves.
- * Nobody may be let in while the lease of another is valid, and tokens rise from grant to grant.
+ * Observes one lock from outside. Workers report each acquisition and each end of their work. `Witness` records a
+ * violation if two valid leases overlap, or if a token is not greater than all tokens before it.
  */
 export class Witness {
   readonly violations: string[] = []

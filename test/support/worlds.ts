@@ -12,38 +12,38 @@ import { placeNamed } from './places/places.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { connectedInstance } from './user-instance.ts'
 
-/** Options of a client beside the place of Redis, which the world decides. */
+/** Options of a client, without the options that the world decides. */
 export type ClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
 
-/** What a contract suite sees of the world that it runs in. */
+/** The world in which a contract suite runs, as the suite uses it. */
 export interface WorldHandle {
   readonly server: WorldServer
-  /** Whether locks are held by a majority of masters. */
+  /** True if a majority of masters holds each lock. */
   readonly isQuorum: boolean
-  /** Whether a server counts all who listen to a channel. */
+  /** True if a server counts all subscribers of a channel. */
   readonly countsListeners: boolean
-  /** A fresh client, which stands for a process of its own; closed after the test if not before. */
+  /** Returns a new client, which stands for a separate process. The client is closed at the latest after the test. */
   newClient(options?: ClientOptions): Holdfast
   /** The key in Redis of the lock with that name. */
   rawName(name: string): string
-  /** Before each test: answering and empty, whatever the test before did. */
+  /** Runs before each test: makes the servers answer again and deletes all data. */
   reset(): Promise<void>
-  /** After each test: closes its clients, and checks what the world promises about that. */
+  /** Runs after each test: closes its clients, and then checks the promises of the world about closed clients. */
   settle(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A way to run Redis and to connect to it. */
+/** A deployment of Redis, together with a way to connect to it. */
 export interface World {
   name: string
-  /** Why it cannot run on this machine; null when it can. In CI that is a failure, not a skip. */
+  /** Returns why this machine cannot run the world, or null. In CI, such a world fails instead of being skipped. */
   unavailable?(): string | null
-  /** Whether the locks live in the memory of this process. */
+  /** True if the locks are in the memory of this process. */
   inMemory?: boolean
   setup(): Promise<WorldHandle>
 }
 
-/** A world of servers that clients find in one way or another. */
+/** A world that consists of a place. */
 export function worldOfPlace(name: string, start: () => Promise<Place>): World {
   return {
     name,
@@ -52,7 +52,7 @@ export function worldOfPlace(name: string, start: () => Promise<Place>): World {
       const { server } = place
       const open: { client: Holdfast; way: Way }[] = []
       const settle = async () => {
-        // A client that holds something needs a server to give it back to.
+        // The server must answer, because a client that closes releases its locks.
         await server.revive()
         const ending = open.splice(0)
         await Promise.all(ending.map(({ client }) => client.close()))
@@ -84,7 +84,7 @@ export function worldOfPlace(name: string, start: () => Promise<Place>): World {
   }
 }
 
-/** A world of one server; `way` is called for each new client. */
+/** A world of one server. `way` is called for each new client. */
 export function singleServer(
   name: string,
   way: (server: RedisServer) => Way,
@@ -123,13 +123,13 @@ const memory: World = {
   },
 }
 
-/** The clients of the other masters that a client makes RedLocks with. */
+/** For each client of RedLocks: the clients of the other masters. */
 const others = new WeakMap<Holdfast, readonly Holdfast[]>()
 
 /**
- * A world of independent masters, of which the last ones may be dead.
+ * A world of independent masters. The last `dead` masters do not run.
  *
- * @param newClients makes a client, and those of the other masters where it needs them
+ * @param newClients makes a client and, for RedLocks, the clients of the other masters
  */
 function worldOfMasters(
   name: string,
@@ -177,14 +177,14 @@ function worldOfMasters(
   }
 }
 
-/** One client of all masters. */
+/** A world in which one client uses all masters. */
 function masters(name: string, count: number, { dead = 0 } = {}): World {
   return worldOfMasters(name, { count, dead }, (urls, options) => [
     new Holdfast({ masters: urls, ...options }),
   ])
 }
 
-/** A client for each master, whose locks make RedLocks. */
+/** A world with one client for each master. RedLocks consist of the locks of these clients. */
 function redLockMasters(name: string, count: number): World {
   return worldOfMasters(
     name,
@@ -194,7 +194,7 @@ function redLockMasters(name: string, count: number): World {
   )
 }
 
-/** HOLDFAST_WORLDS=few leaves out those that take long and say little more: on another Node.js. */
+/** HOLDFAST_WORLDS=few leaves out worlds that take long, because runs on another Node.js version need fewer worlds. */
 const few = process.env.HOLDFAST_WORLDS === 'few'
 
 /**
@@ -216,7 +216,7 @@ export const chosenPlaces: readonly World[] =
 
 const isAtPlaces = chosenPlaces.length > 0
 
-/** Every world of one server that contract suites run in. To add one, put it here. */
+/** The worlds of one server for contract suites. Add a new world here. */
 export const worlds: readonly World[] = isAtPlaces
   ? chosenPlaces
   : [
@@ -240,7 +240,7 @@ function prefixedServer(): World {
   )
 }
 
-/** A lock of that name on each of the masters of the world of a client. */
+/** Returns a RedLock: it has a lock with this name on each master of the client's world. */
 export function redLockOf(
   client: Holdfast,
   name: string,
@@ -253,7 +253,7 @@ export function redLockOf(
   )
 }
 
-/** And those of masters: a quorum of one on another Node.js. */
+/** The worlds of masters. With HOLDFAST_WORLDS=few, the only such world has one master. */
 export const quorumWorlds: readonly World[] = isAtPlaces
   ? []
   : few
@@ -263,13 +263,13 @@ export const quorumWorlds: readonly World[] = isAtPlaces
         ...(hasOther ? [masters('five masters, two of them dead', 5, { dead: 2 })] : []),
       ]
 
-/** Those of several clients that make RedLocks together. */
+/** The worlds of several clients that make RedLocks together. */
 export const redLockWorlds: readonly World[] =
   few || isAtPlaces || !hasUsual ? [] : [redLockMasters('three clients', 3)]
 
 /**
- * Runs a contract suite in every world, and tells it which. The handle may be used in its tests and hooks.
- * A world that cannot run here shows up as skipped, with the reason, and in CI as failed.
+ * Runs a contract suite in every world. The suite may use the handle in its tests and hooks. If this machine cannot run
+ * a world, the world is reported as skipped with the reason. In CI, the world fails.
  */
 export function describeWorlds(
   title: string,
@@ -300,7 +300,7 @@ function runIn(world: World, suite: (handle: WorldHandle, world: World) => void)
     return handle
   })
   suite(inWorld, world)
-  // After those of the suite, since hooks run in the order of their definition.
+  // These hooks are defined last, so they run after the hooks of the suite.
   afterEach(() => handle?.settle())
   afterAll(() => handle?.stop())
 }

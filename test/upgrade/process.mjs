@@ -1,5 +1,5 @@
-// One process of a service, with the version of the library that it is told. It uses each kind of lock until it is told
-// to stop, and reports to a witness whenever it is let in.
+// One process of a service, which uses the given version of the library. It uses each kind of lock until it is stopped.
+// It reports each acquisition to a witness.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
@@ -8,7 +8,7 @@ const { Holdfast } = await import(library)
 const witness = new Redis(witnessUrl)
 const stopped = new AbortController()
 
-/** Counts who is inside, and which version followed which. Tokens of one name must rise. */
+/** Counts the holders, and which version followed which version. Tokens of one name must rise. */
 const ENTER = `
   local inside = redis.call('HINCRBY', 'inside', ARGV[1], 1)
   if inside > tonumber(redis.call('HGET', 'most', ARGV[1]) or 0) then redis.call('HSET', 'most', ARGV[1], inside) end
@@ -31,7 +31,7 @@ async function work(kind, token = 0) {
   await witness.hincrby('inside', kind, -1)
 }
 
-/** Again and again, until the process is to stop. The process ends with the first error, which it reports. */
+/** Repeats a turn until the process is stopped. The first error ends the process, and is reported. */
 async function repeat(kind, turn) {
   while (!stopped.signal.aborted) {
     try {

@@ -8,13 +8,13 @@ import { startMasters } from '../support/masters.ts'
 import { startRedis } from '../support/redis-server.ts'
 
 const root = join(__dirname, '../..')
-/** Built by `scripts/previous-version.mjs`. It is written where it finds ioredis. */
+/** `scripts/previous-version.mjs` built this file. The test writes it to a folder in which it finds ioredis. */
 const PREVIOUS = join(root, '.cache/previous-version.mjs')
 const LIBRARIES = { old: PREVIOUS, new: join(root, 'dist/esm/src/index.js') }
 type Version = keyof typeof LIBRARIES
 
 const PROCESSES = 3
-/** How often each process has to have been let in by each kind before the next one is replaced. */
+/** Each process must have acquired each kind this often before the next process is replaced. */
 const SHARE = 3
 const EXCLUSIVE = [
   'plain',
@@ -89,7 +89,7 @@ test('both versions exclude each other, for each kind, during a rolling upgrade 
   for (const kind of ['slots', 'quota']) {
     expect(Number(most[kind])).toBeLessThanOrEqual(PERMITS)
   }
-  // Each kind went from each version to the other.
+  // Each kind passed from each version to the other version.
   const turns = await witness.hgetall('turns')
   for (const kind of KINDS) {
     for (const turn of ['old>new', 'new>old']) {
@@ -98,7 +98,7 @@ test('both versions exclude each other, for each kind, during a rolling upgrade 
   }
   expect(await ours.getSemaphore('slots').availablePermits()).toBe(PERMITS)
   expect(await ours.getPermitExpirableSemaphore('quota').availablePermits()).toBe(PERMITS)
-  // No waiter is left, and nobody holds anything.
+  // No waiter and no holder is left.
   await eventually(
     async () => {
       const keys = await server.admin.keys('*')

@@ -7,7 +7,7 @@ import { startProcess, withProcesses } from '../worker.mjs'
 
 const ONE_WAY_MS = [0, 1, 5]
 const WARM_UP = 5
-/** A random part, because the next request of a poller can be due at any moment of its delay. */
+/** The time before the release. A part is random, because the next request of a poller can be due at any moment. */
 const TO_QUEUE_MS = { least: 15, spread: 25 }
 
 let release

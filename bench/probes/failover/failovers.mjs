@@ -51,7 +51,7 @@ class Witness {
     const { name, token } = lease
     const before = this.#inside.get(name)
     if (before?.valid) {
-      // The end of the overlap: the report of the loss, or the release.
+      // `untilMs` will be the time of the report of the loss, or of the release.
       const overlap = { name, token: before.token, fromMs: now(), untilMs: undefined }
       this.#beside.push(overlap)
       this.overlaps.push(overlap)

@@ -40,7 +40,7 @@ function work(url) {
   async function lane(name, rounds) {
     const tally = { abort: [0, 0, 0], timeout: [0, 0, 0], leases: 0, settles: 0, longestMs: 0 }
     tally.wrong = []
-    // The time from the release to the end of the wait. It follows the outcomes, so that both outcomes are frequent.
+    // The time from the release to the end of the wait. The program adjusts it, so that both outcomes stay frequent.
     const aims = { abort: 0.5, timeout: 0.5 }
     const lock = () => one.getFairLock(name)
     for (let n = 0; n < rounds; n++) {

@@ -19,7 +19,7 @@ import {
 } from '../../support/support.mjs'
 import { keysLeft } from '../../support/witness.mjs'
 
-/** Rounds for k killed clients. The setup of many clients takes longer. */
+/** The number of rounds for k killed clients. Many clients get fewer rounds, because their setup takes longer. */
 const ROUNDS = new Map([
   [0, 30],
   [1, 20],
@@ -31,7 +31,7 @@ const ROUNDS = new Map([
 /** The killed clients of one round share at most this many processes. */
 const PROCESSES = 5
 
-/** Rounds that wait for the end of a claim window run together. */
+/** This many rounds run at the same time if they wait for the end of a claim window. */
 const TOGETHER = 5
 
 if (process.argv[2] === 'worker') work(process.argv[3])

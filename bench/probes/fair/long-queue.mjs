@@ -31,7 +31,7 @@ function work(url) {
   let client
   let leaving
   serve({
-    /** Waits for the given locks, `each` times for each lock. Returns at once. */
+    /** Waits for the given locks, `count` times for each lock. Returns at once. */
     wait: (names, count) => {
       client = new Holdfast({ redis: url, commandTimeoutMs: 60_000, outageMs: 60_000 })
       leaving = new AbortController()
@@ -140,7 +140,7 @@ async function pingFor(redis, ms) {
   return times
 }
 
-/** The CPU time of the server, in seconds. */
+/** The user CPU time of the server's main thread, in seconds. */
 async function cpuOf(admin) {
   const [, user] = /used_cpu_user_main_thread:(\S+)/.exec(await admin.info('cpu')) ?? []
   return Number(user)

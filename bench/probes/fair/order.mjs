@@ -203,7 +203,7 @@ async function teachScripts(url) {
   await pause(300)
   await lease.release()
   await (await next).release()
-  // Several calls of one turn are one request, with another script.
+  // A client sends simultaneous calls in one request, with another script.
   await Promise.all([1, 2].map(async () => (await one.getFairLock('teach').lock()).release()))
   await Promise.all([one.close(), other.close()])
 }

@@ -1,7 +1,7 @@
 // Measures a lock for which many clients wait, each with connections of its own: requests of the server for each
 // release, the time of a hand-over, and the memory of the server for each waiting client.
 // Run `npm run build`, then `node bench/probes/lock/many-clients.mjs [clients] [hand-overs] [getLock|getFairLock]`. Each
-// client has two connections, so the limit of open files must be above that.
+// client has two connections, so the limit of open files must be higher than twice the number of clients.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
@@ -23,7 +23,7 @@ else
 async function work(url, count, method) {
   const clients = []
   const abort = new AbortController()
-  // Fewer connections at a time than the backlog of the server.
+  // 50 clients at a time, so that their connections fit into the backlog of the server.
   for (let i = 0; i < Number(count); i += 50) {
     const some = Array.from({ length: Math.min(50, Number(count) - i) }, () => {
       return new Holdfast({ redis: url })

@@ -178,7 +178,7 @@ async function measure(args) {
 }
 
 async function waits(args) {
-  // A dynamic import, because the workers of this file must not run the code of that file.
+  // A dynamic import, because the workers of this file must not run the code of waits.mjs.
   const { measureWaits } = await import('./waits.mjs')
   const { values, positionals } = parseArgs({
     args,

@@ -21,7 +21,7 @@ const client = new Holdfast({ redis: server.url })
 const lock = client.getLock('cost')
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 
-// The program keeps spans like an exporter, and then drops them.
+// This exporter only counts the spans, and drops them.
 let exported = 0
 const exporter = {
   export(spans, done) {

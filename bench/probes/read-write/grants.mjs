@@ -109,8 +109,8 @@ async function measure(args) {
   }
 
   /**
-   * The readers request the lock before the release. The number has the scripts after the release, and the request of
-   * each reader.
+   * The readers request the lock before the writer releases it. The number counts the requests of the readers before
+   * and after this release, but not the release itself.
    */
   async function readers(waiting, where) {
     const [some, tasks] = spread(waiting, where)

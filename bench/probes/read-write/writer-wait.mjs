@@ -10,7 +10,7 @@ import { startJava } from '../../support/java.mjs'
 import { now, quantile, serve, startServer, startWorker, table } from '../../support/support.mjs'
 
 const READERS = 8
-/** The readers never release at the same time. */
+/** Each reader holds for a different time, so the readers seldom release at the same time. */
 const holdMsOf = (reader) => 15 + 2 * reader
 const WRITE_MS = 1
 const AWAY_MS = 20

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { now, pickWeighted } from '../random.mjs'
 import { Work } from '../work.mjs'
 
-/** The longest time of all outages of a candidate that stands again, in milliseconds. */
+/** The longest time that a candidate that stands again may lose to outages, in milliseconds. */
 const LONGEST_OUTAGES_MS = 30_000
 
 export class BaseCaller {
@@ -82,8 +82,7 @@ export class BaseCaller {
     const { options, violation, lateMs } = this.process
     const { name, meant } = attempt
     const [startedAt, lateBefore] = [now(), lateMs()]
-    // A candidate has a new time for outages each time that it stands again. It stands again as often as the server
-    // fails.
+    // Each time that a candidate stands again, its time limit for outages begins again. So several outages add up.
     const outagesMs = meant.again ? LONGEST_OUTAGES_MS : options.outageMs
     const boundMs = (meant.waitMs ?? 0) + outagesMs + 1_500
     const watch = setInterval(() => {

@@ -18,7 +18,7 @@ export class ElectionCaller extends BaseCaller {
     const election = client.getLeaderElection(this.work.keyOf(name), {
       label: `${label} ${this.number}`,
     })
-    // The candidate requested each further term before the term began.
+    // One call of `lead` requests all terms, so the caller reports all requests before this call.
     const ids = []
     for (let i = 0; i < (meant.again ? TERMS : 1); i++) {
       ids.push(await witness.ask(name, { ...said, waits: i === 0 }))
@@ -62,7 +62,7 @@ export class ElectionCaller extends BaseCaller {
     const { random } = this.process
     const isResigning = random() < 0.3
     if (isResigning) {
-      // Another object requests the end of the term during the work.
+      // The candidate requests the end of its own term during the work.
       void pause(ms / 2).then(() => resigns(election.resign()))
     }
     await this.work.under([entry], ms, true)

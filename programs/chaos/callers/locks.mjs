@@ -12,7 +12,7 @@ export class LockCaller extends BaseCaller {
     const isFair = all.map(
       (name) => !isQuorum && (name.includes('fair') || (name.includes('mixed') && random() < 0.5)),
     )
-    // The owner is known, because its name identifies its place in the queue.
+    // Some attempts have an explicit owner, because `#lookForPlace` finds a place by the name of its owner.
     const owner = all.length === 1 && way < 0.5 ? client.owner() : undefined
     const locks = all.map((name, i) => {
       const key = this.work.keyOf(name)

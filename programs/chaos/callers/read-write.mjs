@@ -99,7 +99,7 @@ export class ReadWriteCaller extends BaseCaller {
     const { entries, said, ids } = attempt
     const mode = isUpgrading ? 'write' : pick(random, INNER[attempt.mode])
     const isReentry = mode === attempt.mode
-    // A reader has other readers beside it. So it continues to work during its upgrade.
+    // The work under the first hold ends before the caller requests the second hold.
     await this.#under(attempt, false)
     const [outer] = ids
     const id = await witness.ask(attempt.name, { ...said, mode, within: outer })

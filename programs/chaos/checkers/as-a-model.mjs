@@ -7,7 +7,7 @@ import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
 /**
- * A search is undecided after so many configurations. The smaller number is enough for nearly all locks. The larger
+ * A search is undecided after this many configurations. The smaller number is enough for nearly all locks. The larger
  * number takes a minute and a half.
  */
 const [FEWER, MOST] = [20_000, 200_000]
@@ -18,7 +18,7 @@ const MOST_SHOWN = 24
 
 /**
  * @param {{ isShortened?: boolean, most?: number }} how `isShortened`: true to search for the shortest part; `most`:
- * after so many configurations, the search is undecided
+ * after this many configurations, the search is undecided
  * @returns undefined if the model explains all operations; otherwise the finding, with the shortest part that the
  * model does not explain either
  */
@@ -47,7 +47,7 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
     lock,
     model: name,
     verdict,
-    /** True if the model explains the history without its tokens. */
+    /** The verdict on the history without its tokens. */
     withoutTokens,
     shortest: [...new Set(shortest.flatMap(({ attempts: some }) => some))],
   }
@@ -79,8 +79,8 @@ function lastOf({ operations }, at) {
 }
 
 /**
- * The parts that the search may leave out, in the order of time. A part is a hold with all its operations. It has
- * only requests from before the return that the model does not explain.
+ * The parts that the search may leave out, in the order of time. A part is a hold with all its operations. The parts
+ * have only requests from before the return that the model does not explain.
  */
 function partsOf({ operations, endings }, until) {
   const parts = new Map()
@@ -92,7 +92,7 @@ function partsOf({ operations, endings }, until) {
   for (const one of operations) {
     if (one.from > until) continue
     const part = partOf(one.hold)
-    // At that time, no process knew of a later return.
+    // A return after `until` was not known at `until`, so it is left out.
     part.operations.push(one.to > until ? { ...one, to: Infinity } : one)
     part.attempts.push(one.attempt)
   }

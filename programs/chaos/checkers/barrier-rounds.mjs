@@ -1,22 +1,22 @@
 // Checks that the rounds of a cyclic barrier can be explained. If a call reports that all parties had arrived, it
-// belongs to one round with so many calls. All calls of a round waited at one moment.
+// belongs to one round, and this round has one call for each party. All calls of a round waited at one moment.
 import { disturbances } from './disturbances.mjs'
 import { WINDOW_MARGIN_MS } from './windows.mjs'
 
-/** For so long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
+/** For this long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
 const FELT_MS = 7_000
 /** Without a fault, a party learns within this time that its round is over. */
 const KNOWN_MS = 1_000
 /**
- * For so long, an arrival with an unknown outcome may count: the time of a late request, a lease, and the setting of
- * a clock.
+ * An arrival with an unknown outcome may count for this long. The time covers a late request, a lease, and a clock that
+ * was set.
  */
 const MAY_COUNT_MS = 6_000
-/** For so long, arrivals count after a server has restored them: a little longer than their lease. */
+/** After a server has restored arrivals, they count for this long: a little longer than their lease. */
 const RESTORED_MS = 2_500
 /** No call lasts longer than this. */
 const LONGEST_MS = 60_000
-/** The search ends without a result after so many configurations. */
+/** The search ends without a result after this many configurations. */
 const MOST = 20_000
 
 /**
@@ -59,14 +59,14 @@ export function judgeBarrier(lock, attempts, { windows, faults, killed }) {
  * Groups the calls into rounds. Each round is as late as possible: at the first return of its calls. The other calls
  * of the round are the calls that return next. If any grouping explains the calls, such a grouping does too. So the
  * search varies only the number of calls with an unknown outcome in each round. Such a call may have counted before
- * the first call returned. So it may count for longer, by the time of the longest call.
+ * the first call returned. So the search lets it count for longer, by the duration of the longest call.
  */
 function explain({ surely, maybe: unknownCalls, parties, verdict, find }) {
   const byEnd = (a, b) => a.to - b.to
   surely.sort(byEnd)
   const longestMs = surely.reduce((most, { from, to }) => Math.max(most, to - from), 0)
   const maybe = unknownCalls.map((one) => ({ ...one, to: one.to + longestMs })).sort(byEnd)
-  /** A configuration: the later calls that are already in a round, and the unknown calls that are. */
+  /** Each configuration has the later calls that are already in a round, and the unknown calls that are in a round. */
   let all = [{ taken: new Set(), used: new Set() }]
   for (const [i, one] of surely.entries()) {
     const next = new Configurations()
@@ -143,7 +143,7 @@ function judgeEnds({ calls, parties, find, isDisturbed }) {
   }
 }
 
-/** The number of a round is greater than all earlier numbers. Fewer parties have arrived than end a round. */
+/** The number of a round is greater than all earlier numbers. A round ends when its last party arrives. */
 function judgeNumbers(attempts, mayBeLost, find) {
   const seen = attempts.filter(({ act, result, answer }) => {
     return act === 'inspect' && result === 'done' && typeof answer?.round === 'number'

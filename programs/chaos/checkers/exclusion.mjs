@@ -38,7 +38,7 @@ const isOfSameOwner = (one, other) => ownerOf(one) === ownerOf(other)
 /**
  * @param all the holds of one lock, in the order in which the holders entered
  * @param forgotten the times in which the lock could be taken from its holders
- * @returns `overlaps`: each with the hold that had been inside for the longest time; the number of `excused`
+ * @returns `overlaps`: each with the conflicting hold that ends last; the number of `excused`
  * overlaps, and the longest of them
  */
 export function judgeExclusion(lock, all, forgotten) {

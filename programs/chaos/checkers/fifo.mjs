@@ -1,7 +1,7 @@
 // Checks that a fair lock serves its waiters in the order of its queue.
 import { disturbances } from './disturbances.mjs'
 
-/** For so long after a fault, a place may be lost and restored, and later waiters may be served meanwhile. */
+/** For this long after a fault, a place may be lost and restored, and later waiters may be served meanwhile. */
 const AFTER_MS = 5_000
 /** The longest time between the moment at which a waiter leaves the queue and the report about it. */
 const TOLD_MS = 500

@@ -51,7 +51,8 @@ export class History {
   /** @type {Map<string, Attempt[]>} */
   attempts = new Map()
   /**
-   * The times in which a lock could be taken from its holder: force, a flush, a failover. Without `lock`, all locks.
+   * The times in which a lock could be taken from its holder: force, a flush, a failover. A time without `lock`
+   * concerns all locks.
    */
   windows = []
   /** `{ what, from, to }`, with `process` if the fault concerns one process. */
@@ -59,7 +60,7 @@ export class History {
   /**
    * `{ from, to }`: the times in which a master of a quorum forgot all keys. If a bare majority had a lock, too few
    * masters have it then, and the holder loses it. But that master does not vote. So no other client acquires the
-   * lock before the holder learns of the loss, and this time is no window.
+   * lock before the holder learns of the loss, and `windows` does not have this time.
    */
   emptied = []
   /** The reports of the event `changed` of elections: `{ lock, process, era, token, owner, at }`. */

@@ -75,7 +75,7 @@ export function isSetWithin(round, from, to, epochMs) {
   return setAt >= from - CLOCKS_MS && setAt <= to + CLOCKS_MS
 }
 
-/** True if this round may be the round of a call that names none. */
+/** True if this round may be the round of a call that names no round. */
 const isOfCall = ({ setFrom }, { calledAt, isLoose }) => isLoose || !(setFrom > calledAt)
 /** True if the round of such a call may be before this round. */
 const isOfEarlierCall = ({ setTo }, { calledAt, isLoose }) => isLoose || setTo > calledAt

@@ -5,11 +5,11 @@ import { WINDOW_MARGIN_MS } from './windows.mjs'
 
 /** If the answer was this slow, the request may act in the next round, in milliseconds. */
 const SLOW_MS = 20
-/** For so long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
+/** For this long after a fault, an answer may be slow or a message may be missing, in milliseconds. */
 const FELT_MS = 7_000
 /** `await` gives false at its timeout. If no message was lost, it learns of the end of its round within this time. */
 const KNOWN_MS = 1_000
-/** So long after a client gave up, or after the request of a killed process, the server refuses the request. */
+/** The server refuses a request this long after its client gave up, or this long after a killed process sent it. */
 const [EXPIRES_MS, EXPIRES_KILLED_MS] = [3_000, 10_000]
 
 /**
@@ -53,7 +53,7 @@ export function latchOperationsOf(attempts, { windows, faults, about }) {
   return { operations, endings: [] }
 }
 
-/** The rounds of the sets whose times fit only one known round, and no other set. */
+/** By set, its round, if the time of the set fits only one known round, and if no other set fits this round. */
 function roundsBySet(attempts, epochMs) {
   const found = new Map()
   if (epochMs === undefined) return found
@@ -75,7 +75,7 @@ function roundsBySet(attempts, epochMs) {
   return found
 }
 
-/** From when on the operation can no longer happen, if its outcome is unknown. */
+/** The time after which an operation with an unknown outcome can no longer happen. */
 function expiryOf({ result, askedAt, settledAt }) {
   if (result === 'done') return settledAt
   return settledAt === undefined ? askedAt + EXPIRES_KILLED_MS : settledAt + EXPIRES_MS

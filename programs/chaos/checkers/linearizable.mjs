@@ -9,7 +9,7 @@ const ORDER = { call: 0, mayEnd: 1, return: 2, endsNoMore: 3, expires: 4 }
 /**
  * @param model one of models.mjs
  * @param history `operations`, and `endings`: `{ hold, from, to }`, the times between which a hold may end by itself
- * @param most the search is undecided after so many configurations
+ * @param most the search is undecided after this many configurations
  * @returns `verdict`: 'linearizable', 'convicted' or 'undecided'; `at`: the operation that the model does not explain
  */
 export function linearize(model, { operations, endings = [] }, { most = 20_000 } = {}) {
@@ -209,7 +209,7 @@ class Search {
         const all = this.#after(state, what)
         if (all.length === 0 && what.kind === 'acquire') this.#makeWay(state, done, what, push)
         for (const next of all) {
-          // An operation that changes nothing may also take effect when it must.
+          // An operation that changes nothing may wait until it must take effect.
           if (next === state && (!this.#model.isOrdered || what.to === Infinity)) continue
           push(next, this.#withObservers(next, [...done, what]))
         }
@@ -311,7 +311,7 @@ class Search {
   }
 }
 
-/** The acquisitions that can be next: those with the lowest token. The order of readers does not matter. */
+/** The acquisitions that can be next, because they have the lowest token. The order of readers does not matter. */
 function nextOf(acquisitions) {
   if (acquisitions.length < 2) return acquisitions
   const lowest = Math.min(...acquisitions.map(({ token }) => token))

@@ -21,7 +21,7 @@ const BOUNDS = [
   [/^clock/, 10_000],
 ]
 const OTHER_MS = 8_000
-/** The bound without a fault: a holder may work for as long as any holder does. */
+/** The bound without a fault. It covers the longest work of a holder. */
 const CALM_MS = 6_000
 
 export function boundOf({ what }) {

@@ -3,7 +3,7 @@
 import { disturbances } from './disturbances.mjs'
 import { lostFrom } from './windows.mjs'
 
-/** For so long after a fault, a message may be missing: a little longer than the longest time between two looks. */
+/** For this long after a fault, a message may be missing: a little longer than the longest time between two looks. */
 const FELT_MS = 7_000
 /** If no message was lost, an awaiter learns of the end of its round within this time. */
 const KNOWN_MS = 1_000
@@ -57,7 +57,7 @@ function judgeRound({ lock, all, unnamed, isDisturbed }, verdict) {
     const wrong = counted.find((two) => two.settledAt < one.askedAt && two.answer <= one.answer)
     if (wrong !== undefined) find('a later count-down left no fewer', wrong, one)
   }
-  // The server starts at the count of the latch. A request with an unknown outcome may have counted, too.
+  // The round needs at least `most` count-downs. A request with an unknown outcome may be one of them.
   const first = all.find(({ act, answer }) => act === 'inspect' && answer)
   const most = Math.max(first?.answer.count ?? 0, ...counted.map(({ answer }) => answer + 1))
   const before = (at) => [...all, ...unnamed].filter((one) => isChange(one.act) && one.askedAt < at)

@@ -48,7 +48,7 @@ async function call({ kind, acquire, nameOf = (name) => name }) {
       await held?.release().catch(() => {})
       continue
     }
-    let token = Date.now() * 1_000 // These locks have no tokens, and no judge of them uses tokens.
+    let token = Date.now() * 1_000 // These locks have no tokens, and the verdict on a control uses only overlaps.
     token += ids / 1_000
     await tell('enter', id, { result: 'granted', token, validUntil: now() })
     await pause(random() * 10)

@@ -1,4 +1,4 @@
-// Negative controls: the judges must find a violation in each of them. Otherwise the judges find nothing.
+// Negative controls: wrong locks in which the judges must find a violation. This shows that the judges work.
 import { ensurePeers } from '../../../bench/compare/libraries/peer.mjs'
 import { countOf } from '../report.mjs'
 import { runStage } from '../stage.mjs'
@@ -6,10 +6,7 @@ import { LIBRARIES, prepareControl } from './libraries.mjs'
 
 /** The longest run of a control, in seconds. The run ends at the first violation. */
 const SECONDS = 30
-/**
- * Holdfast without a part of it: `--break`, `--kinds`, and the checkers that may find the violation in addition to
- * overlaps.
- */
+/** Holdfast without one of its parts. `broken` is the value of `--break`, and `kinds` is the value of `--kinds`. */
 const BROKEN = [
   { name: 'Holdfast without exclusion', broken: 'exclusion', kinds: ['lock'] },
   { name: 'Holdfast without validity', broken: 'validity', kinds: ['lock'] },

@@ -28,7 +28,7 @@ export const SERVER = {
     await pause(ms)
     await server.admin.config('SET', 'maxclients', '10000')
   },
-  /** The same happens to a login without the right to SELECT: the client must not use database 0 instead. */
+  /** Stands for a login without the right to SELECT. The client must not use database 0 instead. */
   'SELECT forbidden': async (server, ms) => {
     await server.admin.call('ACL', 'SETUSER', 'default', '-select')
     await killAll(server)
@@ -52,7 +52,7 @@ export const ALONE = {
     await pause(ms)
     await server.admin.call('REPLICAOF', 'NO', 'ONE')
   },
-  /** The server restarts with its data, or does not vote for some time. */
+  /** The server restarts with its data. */
   restarted: (server, ms) =>
     server.inTurn(async () => {
       await server.kill()

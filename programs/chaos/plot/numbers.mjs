@@ -19,7 +19,7 @@ export function permitParts(all, { x, top, left, right, isSeen }) {
   }
   changes.sort(([a], [b]) => a - b)
   let [out, highest] = [0, most]
-  /** The largest number in each part of the picture. */
+  /** For each column of pixels: the largest number, and the number at the end of the column. */
   const steps = []
   for (const [at, change] of changes) {
     const from = Math.round(x(at))

@@ -55,7 +55,7 @@ function exportsOf(file) {
 function readModule(file) {
   const text = readFileSync(join(ROOT, file), 'utf8')
   const [first, ...items] = parse(text)
-  // The parser counts bytes, from the end of what it parsed before.
+  // The parser counts positions in bytes, from the end of the text that it parsed before.
   const bytes = Object.assign(Buffer.from(text), { start: first.span.start + 1 })
   const imports = new Map()
   const declarations = new Map()

@@ -1,7 +1,7 @@
 import { parseSync } from '@swc/core'
 import { sentencesOf } from './sentences.mjs'
 
-/** Fewer words are a name or a label. */
+/** A text with fewer words is a name or a label, and not a sentence. */
 const FEWEST_WORDS = 4
 
 /**
@@ -11,7 +11,7 @@ const FEWEST_WORDS = 4
  * @returns {{ line: number, text: string }[]}
  */
 export function sentencesOfMessages(source) {
-  // The parser counts from the end of what it parsed before.
+  // The parser counts positions from the end of the text that it parsed before.
   const ast = parseSync(source, { syntax: 'typescript', target: 'es2022' })
   const lines = lineOf(source, ast.span.start)
   const texts = []
@@ -41,7 +41,7 @@ export function textOf(node) {
   return undefined
 }
 
-/** Calls `see` for each node, and for those below it unless it says that it has seen them. */
+/** Calls `see` for each node. If `see` returns true, the nodes below this node are skipped. */
 export function visit(node, see) {
   if (Array.isArray(node)) for (const one of node) visit(one, see)
   else if (typeof node === 'object' && node !== null) {
@@ -50,7 +50,7 @@ export function visit(node, see) {
   }
 }
 
-/** Spans count bytes. */
+/** Returns a function that finds the line of a position. The parser counts positions in bytes. */
 export function lineOf(source, start) {
   const bytes = Buffer.from(source)
   return (at) =>

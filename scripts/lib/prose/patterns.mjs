@@ -6,7 +6,7 @@
  */
 export const PATTERNS = [
   {
-    // A question may begin like that.
+    // A question may begin with such a word.
     pattern: /^(?:who|whoever|what|whatever|whether|where|of|that)\b(?!.*\?$)/i,
     instead: 'begin with the subject: "A waiter that …", "If …", "The value …"',
   },

@@ -5,7 +5,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /**
  * The sentences of a Markdown page: of its paragraphs, items, headings and cells, and not of its code. A span of code
- * counts as one word. Text that is struck through is a bad example.
+ * counts as one word. Text that is struck through is a bad example, and is left out.
  *
  * @param {string} text
  * @returns {{ line: number, text: string }[]}

@@ -11,7 +11,7 @@ const TITLED = new Set(['test', 'it', 'describe'])
  * @returns {{ line: number, text: string }[]}
  */
 export function titlesOf(source) {
-  // The parser counts from the end of what it parsed before.
+  // The parser counts positions from the end of the text that it parsed before.
   const ast = parseSync(source, { syntax: 'typescript', target: 'es2022' })
   const lines = lineOf(source, ast.span.start)
   const titles = []

@@ -4,7 +4,7 @@ import { defineComponent, h, onMounted, ref, watch } from 'vue'
 let loading
 let drawn = 0
 
-/** The script is large, and only pages with a diagram need it: they load it from the site itself. */
+/** The script is large, so only pages with a diagram load it. They load it from the site itself. */
 function loadMermaid() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script')
@@ -16,7 +16,7 @@ function loadMermaid() {
   return loading
 }
 
-/** A diagram as a picture in the colours of the page; its text until the picture is drawn, or without scripts. */
+/** A diagram, as a picture in the colours of the page. Until the picture is drawn, the page shows its text. */
 export const MermaidDiagram = defineComponent({
   props: { code: { type: String, required: true } },
   setup(props) {

@@ -261,7 +261,7 @@ describe('a lock that another owner holds', () => {
     expect((await acquire({ owner: 'a:1', ticket: NOW - 7 }))[4]).toBe(1)
     expect((await acquire({ owner: 'd:1', ticket: NOW - 6 }))[4]).toBe(0)
     expect(await queued()).toEqual(['a:1', 'd:1', 'b:1', 'c:1'])
-    // A new waiter stands behind all of them.
+    // A new waiter comes last.
     await acquire({ owner: 'e:1' })
     expect((await queued()).at(-1)).toBe('e:1')
   })
@@ -304,7 +304,7 @@ describe('a lock that another owner holds', () => {
       b: mark(0),
       'b:1': '7000',
     })
-    // A waiter that comes back has its own claim window, too.
+    // A waiter that queues again keeps its own claim window, too.
     await admin.hdel(WAITING, 'b:1')
     await admin.zrem(QUEUE, 'b:1')
     await acquire({ owner: 'b:1', leaseMs: 7_000, ticket: NOW })
@@ -324,7 +324,8 @@ describe('the sign of life', () => {
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 2))
-    // The word of the client counts at once. Redis is asked again only after a quarter of the time.
+    // The client's report that it does not listen counts at once. The script checks for listeners only after a quarter
+    // of the time.
     await acquire({ listens: '' })
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
@@ -398,7 +399,7 @@ describe('a lock that the owner holds already', () => {
 
   test('a lease shorter than the claim window does not shorten the TTL either', async () => {
     await acquire({ leaseMs: 5_000 })
-    // It was entered again, or extended.
+    // The owner has re-entered the lock, or has extended its lease.
     await admin.pexpire(LOCK, CLAIM_MS)
     await acquire({ leaseMs: 5_000 })
     await expectTtl(LOCK, CLAIM_MS)
@@ -454,7 +455,7 @@ test('a waiter that was passed over by mistake gets its place back with its next
   await acquire({ ticket: ticketOf(1) })
   await admin.del(LOCK)
   await admin.hset(WAITING, 'b', GONE())
-  // b is taken for gone, and says that it is not.
+  // The first call treats b as gone. Then b sends another request.
   expect((await acquire({ owner: 'c:1' }))[0]).toBe('queued')
   expect(await queued()).toEqual(['c:1'])
   await acquire({ owner: 'b:1', ticket: ticketOf(0) })

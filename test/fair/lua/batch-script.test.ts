@@ -118,7 +118,7 @@ test('each call answers and writes as its own script does', async () => {
   await scene()
   const alone = [await acquire({ owner: 'a:2' }), await release({ most: 63 })]
   alone.push(await acquire({ owner: 'c:1' }))
-  // In a batch, the time does not pass between two calls, as it does not in this test.
+  // All calls of a batch see the same time. The time of this test stands still, too.
   expect(together.map(shape)).toEqual(alone.map(shape))
   expect(then).toEqual(await contents())
 })

@@ -165,7 +165,7 @@ describe('a heartbeat', () => {
       expect(rest).toEqual([String(TOKEN), 'b:1', 'a:2'])
       expect(left).toBeLessThanOrEqual(ttlMs)
       expect(left).toBeGreaterThan(ttlMs * 0.75)
-      // The holder is not queued for its own lock.
+      // The holder has no place in the queue of its own lock.
       expect(await queued()).toEqual(['b:1', 'a:1', 'a:3'])
       expect((await contents())[LOCK]).toEqual(then[LOCK])
       await expectTtl(LOCK, ttlMs)
@@ -204,7 +204,7 @@ describe('a heartbeat', () => {
     await expectTtl(LOCK, CLAIM_MS)
     await expectTtl(COUNTER, COUNTER_MS)
     expect(await queued()).toEqual(['b:1', 'a:2'])
-    // The reply may be lost.
+    // The message is needed because the reply may be lost.
     expect(await inbox.heard()).toEqual([[`${INBOX}a`, `${NOW} a:1 ${LOCK}`]])
   })
 
@@ -290,7 +290,7 @@ describe('a heartbeat', () => {
   test('clears what other clients left in a queue that is never empty', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
     for (let i = 0; i < 300; i++) {
-      // The claim window of a place that does not exist, and a client that leaves.
+      // Adds the claim window of a missing place, and a client that leaves.
       await admin.hset(WAITING, `x${i}:1`, 20_000)
       await acquire({ owner: `c${i}:1` })
       await release({ owner: `c${i}:1`, token: '' })

@@ -146,7 +146,7 @@ describe('a release', () => {
     const then = await contents()
     expect(await release()).toEqual(['gone'])
     expect(await contents()).toEqual(then)
-    // Nor of a later one of the same owner.
+    // It also does not end a later hold of the same owner.
     await release({ owner: 'a:1', token: NOW })
     expect(await fields()).toEqual({ 'h:1': '1' })
     expect(await release()).toEqual(['gone'])
@@ -275,7 +275,7 @@ describe('the next in the queue', () => {
 
   test('a client that is passed over receives no message, even if it could', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE(), a: mark(0) } })
-    // A pattern subscription is not counted by the channel, and neither is a listener at another node.
+    // The server does not count a subscription by pattern, or a listener at another node.
     const heard: string[] = []
     const client = admin.duplicate()
     atEnd(() => client.disconnect(), { beforeCheck: true })
@@ -374,7 +374,7 @@ describe('a waiter that leaves', () => {
   test('a waiter that leaves with the lock hands it off without a token, and the next waiter gets a message', async () => {
     await given({ holder: 'a:1', queue: ['a:2', 'b:1'], waiting: { a: mark(1), b: mark(1) } })
     const inboxes = await listen(`${INBOX}a`, `${INBOX}b`, CHANNEL)
-    // No caller reads the reply, so the own client gets a message, too.
+    // No caller reads the reply, so the owner's client receives a message, too.
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['granted', 'a:2', String(NOW)])
     expect(await inboxes.heard()).toEqual([[`${INBOX}a`, `${NOW} a:2 ${LOCK}`]])
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['gone'])
@@ -407,7 +407,7 @@ describe("the waiters of Redisson's fair lock", () => {
     for (const [owner, diesAt] of Object.entries(timeouts)) {
       if (diesAt > 0) await admin.zadd(JAVA_TIMEOUTS, diesAt, owner)
     }
-    // Redisson gives them none.
+    // Redisson gives these keys no TTL.
     await admin.pexpire(JAVA_QUEUE, 600_000)
     await admin.pexpire(JAVA_TIMEOUTS, 600_000)
   }

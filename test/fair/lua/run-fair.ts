@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.ts'
 import { atEnd } from '../../support/lifetime.ts'
 import * as scripts from '../../support/scripts.ts'
 
-/** Much longer than in real life, so that a slow machine changes nothing. */
+/** Much longer than in practice, so that a slow machine changes nothing. */
 export const LEASE_MS = 200_000
 export const CLAIM_MS = 60_000
 export const ALIVE_MS = 100_000
@@ -25,7 +25,7 @@ export const INBOX = 'inbox:'
 
 /** The clock of the scripts stands at this time, in µs, unless a test moves it. */
 export const NOW = 1_800_000_000_000_000
-/** The token of the holder when a test begins, and a ticket from before. */
+/** The token of the holder at the start of a test. It is also a ticket of an earlier time. */
 export const TOKEN = NOW - 9_000_000
 
 const TERMS: Arguments = {
@@ -42,12 +42,12 @@ beforeEach(() => {
   clockUs = NOW
 })
 
-/** Moves the clock of the scripts; TTLs go by the real one. */
+/** Moves the clock of the scripts. TTLs follow the real clock. */
 export function pass(ms: number): void {
   clockUs += Math.round(ms * 1_000)
 }
 
-/** The script, at the time of the test. */
+/** Returns the script with the time of the test instead of the server's time. */
 export function timed<S extends Script>(script: S): S {
   const time = `{ '${Math.floor(clockUs / 1e6)}', '${clockUs % 1e6}' }`
   const source = script.source.replaceAll("redis.call('TIME')", time)
@@ -89,7 +89,7 @@ export const release = (args: Arguments = {}, served: readonly string[] = []) =>
     )
   })
 
-/** The owner of a place, its ticket, and its claim window if that is shorter. */
+/** The owner of a place, its ticket, and its claim window if that is shorter than usual. */
 export type BeatPlace = [owner: string, ticket: Value, claimMs?: number]
 export type BeatAnswer = [ttlMs: number, last: string, first: string, granted: string]
 type WithMissing = [...BeatAnswer, missing: number]
@@ -121,12 +121,12 @@ export function beatAll(locks: Record<string, BeatPlace[]>, args: Arguments = {}
   )
 }
 
-/** A heartbeat for the one lock, and how things stand with it. */
+/** Sends a heartbeat for one lock. Returns the state of the lock. */
 export async function beat(places: BeatPlace[], args: Arguments = {}): Promise<BeatAnswer> {
   return (await beatOne(places, args)).slice(0, 4) as BeatAnswer
 }
 
-/** A heartbeat for the one lock, and how many of the places were missing. */
+/** Sends a heartbeat for one lock. Returns how many of the places were missing. */
 export async function missingOf(places: BeatPlace[], args: Arguments = {}): Promise<number> {
   return (await beatOne(places, args))[4]
 }
@@ -137,16 +137,16 @@ async function beatOne(places: BeatPlace[], args: Arguments): Promise<WithMissin
   return answers[0] as WithMissing
 }
 
-/** The content of Redis when a test begins. */
+/** The content of Redis at the start of a test. */
 export interface Given {
-  /** The holder; left out if the lock is free. */
+  /** The holder. Missing if the lock is free. */
   holder?: string
   ttlMs?: number
-  /** The last token; null when the counter was lost. */
+  /** The last token. Null if the counter was lost. */
   token?: number | null
-  /** Owners and their tickets; owners alone came one second after another. */
+  /** Owners and their tickets. A list of owners means that each came one second after the one before. */
   queue?: string[] | Record<string, number>
-  /** Clients, and what is known of each; owners, and their claim windows. */
+  /** Clients with their marks, and owners with their claim windows. */
   waiting?: Record<string, Value>
 }
 
@@ -172,21 +172,21 @@ export function ticketOf(i: number): number {
 }
 
 /**
- * The mark of a client: 2 if its inbox had a listener, 1 for a listener of an older version, and the time until which
- * the client lives.
+ * The mark of a client: the time until which the client lives, and a number. 2 means that its inbox had a listener. 1
+ * means a listener of an older version.
  */
 export function mark(seen: 0 | 1 | 2, leftMs = ALIVE_MS, label = 'shop'): string {
   return `${clockUs / 1_000 + leftMs} ${seen} ${label}`
 }
 
-/** A client of whom nothing but its end is known: its inbox had a listener, and has none any more. */
+/** The mark of a client that is gone: its inbox had a listener, but has no listener now. */
 export const GONE = () => mark(2)
-/** A client that never listened. It may be about to. */
+/** The mark of a client that has never listened. It may be about to listen. */
 export const UNHEARD = () => mark(0)
-/** A client whose heartbeat has stopped. */
+/** The mark of a client whose heartbeats have stopped. */
 export const EXPIRED = () => mark(2, -1)
 
-/** Listens, as clients do to their inboxes. Ends with the test. */
+/** Subscribes to channels, like a client to its inbox. The subscription ends with the test. */
 export async function listen(...channels: string[]) {
   const heard: [channel: string, message: string][] = []
   const client = admin.duplicate()
@@ -204,7 +204,7 @@ export async function listen(...channels: string[]) {
   }
 }
 
-/** All that is in Redis, to be read. */
+/** Returns all data in Redis in readable form. */
 export async function contents(): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {}
   for (const key of (await admin.keys('*')).sort()) {

@@ -37,7 +37,7 @@ import {
 
 afterEach(() => server.flush())
 
-/** Every state of a lock that a call of the client `a` can meet. */
+/** All states in which a call of the client `a` can find a lock. */
 const states: [string, () => Given][] = [
   ['no key exists', () => ({ token: null })],
   ['the lock is free', () => ({})],
@@ -101,7 +101,7 @@ const states: [string, () => Given][] = [
 ]
 
 const place: BeatPlace = ['a:1', ticketOf(0)]
-/** The calls of `a`, and the answer to a repeated call if that answer differs. */
+/** The calls of `a`. The third field is the answer to a repeated call, if that answer differs. */
 const calls: [string, () => Promise<unknown>, string?][] = [
   ['a first acquire', () => acquire()],
   [
@@ -132,16 +132,13 @@ describe.each(calls)('%s that runs again', (_, call, again) => {
   })
 })
 
-/** Leaves out the rest of a TTL, which is a little less with each call. */
+/** Leaves out remaining times, because they are a little shorter with each call. */
 function coarse(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(coarse)
   return typeof answer === 'number' && answer > 1 && answer <= LEASE_MS ? 'a TTL' : answer
 }
 
-/**
- * Leaves out what any call may find out or clear: if a client listens now, and the rest of dead
- * clients.
- */
+/** Leaves out data that any call may update or delete: whether a client listens now, and the data of dead clients. */
 function alike(all: Record<string, unknown>): unknown {
   const { [WAITING]: waiting, ...others } = all
   const known = Object.entries((waiting ?? {}) as Record<string, string>)
@@ -166,7 +163,7 @@ describe('a key of another type', () => {
     ['a heartbeat', 'a hold and a queue', () => beatAll({ [LOCK]: [place] })],
   ]
 
-  /** Whose release or leave it is. */
+  /** Returns the owner that makes the release or leaves. */
   const leaverOf = (there: string) => (there.includes('hold') ? 'h:1' : 'a:1')
 
   describe.each([LOCK, COUNTER, QUEUE, WAITING, JAVA_QUEUE, JAVA_TIMEOUTS])('at %s', (key) => {
@@ -189,7 +186,8 @@ describe('a key of another type', () => {
         expect(await admin.pttl(key)).toBe(-1)
         const holders = key === LOCK ? [] : Object.keys(await fields())
         const places = key === QUEUE ? [] : await queued()
-        // The key itself may be the hold or the queue. A release and a leave end what is their own.
+        // The key itself may be the hold or the queue. A release ends the owner's hold, and a leave ends the owner's
+        // place.
         const before = [
           ...(there.includes('hold') && key !== LOCK ? ['h:1'] : []),
           ...(key === QUEUE ? [] : queue),
@@ -371,7 +369,7 @@ describe('a full server', () => {
 })
 
 test('after any sequence of calls there is one holder at a time, in turn, with rising tokens', async () => {
-  // A small generator of numbers, so that a failure can be seen again.
+  // A small random generator, so that a failure can be repeated.
   let seed = 1
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -396,7 +394,7 @@ test('after any sequence of calls there is one holder at a time, in turn, with r
     last = token
     holder = { owner, token }
   }
-  /** The owner in the hash has been granted the lock, perhaps by a call of another owner. */
+  /** Records a new owner in the hash as the holder. A call of another owner may have granted the lock. */
   const lookAtLock = async () => {
     const [owner, ...others] = Object.keys(await fields())
     expect(others).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * The tests that Redisson has for RLock, RFairLock, RFencedLock and RMultiLock, stated for one owner in Java
- * and one here. The first word of a title is the name of Redisson's own method; README.md has the list of all of them.
+ * The tests of Redisson for RLock, RFairLock, RFencedLock and RMultiLock, with one owner in Java and one owner in Node.
+ * The first word of a title is the name of Redisson's own method. README.md lists all these methods.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from '../../support/children.ts'
@@ -15,10 +15,10 @@ import { useStage } from '../support/stage.ts'
 const stage = useStage()
 const holder = holdersOn(stage)
 
-/** A lease to sit out. */
+/** A lease whose end a test can wait for. */
 const LEASE_MS = 800
 
-/** Far below the lease of 30 s that a waiter would sit out if no message came. */
+/** Much shorter than the lease of 30 s, for which a waiter would wait without a message. */
 const SOON_MS = 5_000
 
 const since = (start: number) => performance.now() - start
@@ -377,8 +377,8 @@ describe('RedissonFairLockTest', () => {
     const before = await connections()
     const args = [String(stage.server.port), stage.name, '30000', 'fair']
     const child = startChild('test/interop/support/taker.mjs', { args })
-    // Until its inbox was seen to have a listener, and the server knows that it is gone, a release may grant the
-    // lock to the dead process. Nothing tells Java of the end of such a grant: it sleeps to the end of the lease.
+    // A release may grant the lock to the dead process if the server does not yet know that the process is gone. Java
+    // receives no message about the end of such a grant, and sleeps until the end of the lease.
     const marks = () => admin.hvals(`holdfast_waiting:{${stage.name}}`)
     await eventually(async () => (await marks()).some((mark) => /^\d+ 2/.test(mark)))
     child.kill('SIGKILL')
@@ -476,7 +476,7 @@ describe('RedissonMultiLockTest', () => {
       ...clients.map((__, i) => javaMulti(`${i}`).tryLock(-1, 10_000)),
     ])
     const winners = got.filter(Boolean).length
-    // Threads of Java acquire one name after the other, so two that meet may both give up.
+    // Threads of Java acquire one name after the other, so two threads with a common name may both give up.
     expect(winners).toBeLessThanOrEqual(1)
     const held = await Promise.all(names().map((name) => stage.server.admin.exists(name)))
     expect(held).toEqual(names().map(() => winners))

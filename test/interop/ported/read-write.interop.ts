@@ -1,6 +1,6 @@
 /**
- * The tests that Redisson has for RReadWriteLock, stated for one owner in Java and one here. The first word of a
- * title is the name of Redisson's own method; README.md has the list of all of them.
+ * The tests of Redisson for RReadWriteLock, with one owner in Java and one owner in Node. The first word of a title is
+ * the name of Redisson's own method. README.md lists all these methods.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from '../../support/children.ts'
@@ -23,7 +23,7 @@ const SOON_MS = 5_000
 
 const since = (start: number) => performance.now() - start
 
-/** Both sides of the lock of this test, for one owner. */
+/** Returns both sides of the lock of this test, for a new owner. */
 let owners = 0
 function sides(language: Language, options: HolderOptions = {}) {
   owners += 1
@@ -34,7 +34,7 @@ function sides(language: Language, options: HolderOptions = {}) {
   }
 }
 
-/** A reader whose lease ended leaves a key of its own, which ends by itself. */
+/** A reader whose lease ended leaves a key, which expires by itself. */
 const leavesLeases = () =>
   leaves({ keys: true, why: 'what is left of a lease that nobody released ends by itself' })
 

@@ -1,7 +1,6 @@
 /**
- * The tests that Redisson has for RSemaphore, RPermitExpirableSemaphore and RCountDownLatch, stated for one
- * party in Java and one here. The first word of a title is the name of Redisson's own method; README.md has the list
- * of all of them.
+ * The tests of Redisson for RSemaphore, RPermitExpirableSemaphore and RCountDownLatch, with one party in Java and one
+ * party in Node. The first word of a title is the name of Redisson's own method. README.md lists all these methods.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
@@ -17,7 +16,7 @@ import { useStage } from '../support/stage.ts'
 
 const stage = useStage()
 
-/** Far below any wait that ends without a message. */
+/** Much shorter than any wait that ends without a message. */
 const SOON_MS = 5_000
 
 const since = (start: number) => performance.now() - start
@@ -30,7 +29,7 @@ async function ownKeys(name = stage.name): Promise<string[]> {
   )
 }
 
-// A semaphore stays where it is made, and so do permits that Java took without a lease.
+// A semaphore stays until it is deleted, and so do permits that Java took without a lease.
 beforeEach(() => {
   const { name } = stage
   atEnd(
@@ -247,7 +246,9 @@ describe('RedissonSemaphoreTest', () => {
   })
 })
 
-/** A semaphore of permits with leases, with the methods that both languages have. Permits are given as their ids. */
+/**
+ * A semaphore of permits with leases, with the methods that both languages have. Permits are represented by their ids.
+ */
 interface Leased {
   trySetPermits(permits: number): Promise<boolean>
   setPermits(permits: number): Promise<void>
@@ -256,7 +257,7 @@ interface Leased {
   acquire(permits?: number, leaseMs?: number): Promise<readonly string[]>
   /** Resolves to no ids if the permits are not available. */
   tryAcquire(permits?: number, waitMs?: number, leaseMs?: number): Promise<readonly string[]>
-  /** True if all were given back; false if none was. */
+  /** True if all permits were released; false if none was released. */
   tryRelease(ids: readonly string[]): Promise<boolean>
 }
 
@@ -602,7 +603,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     const areGone = async () => (await stage.server.admin.exists(...parts)) === 0
     await eventually(areGone, { timeoutMs: SOON_MS })
     expect(await java().availablePermits()).toBe(0)
-    // The notes of Holdfast beside the semaphore end by themselves, too.
+    // The notes of Holdfast about the semaphore expire, too.
     for (const key of await ownKeys()) {
       expect([key, await stage.server.admin.pttl(key)]).toEqual([key, expect.any(Number)])
       expect(await stage.server.admin.pttl(key)).not.toBe(-1)
@@ -749,7 +750,7 @@ test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInsta
   await staysPending(Promise.all(waiting))
   const counting = languages.map(async (language) => {
     const latch = latchOf(language)
-    counted += 1 // Before the count-down, because waiters continue at once.
+    counted += 1 // before the count-down, because waiters continue at once
     await latch.countDown()
   })
   await Promise.all([...waiting, ...counting])

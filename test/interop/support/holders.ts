@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts'
 
 export type Language = 'Java' | 'Node'
 
-/** Each language acts first once. */
+/** In each direction, another language acts first. */
 export const directions: readonly (readonly [first: Language, second: Language])[] = [
   ['Java', 'Node'],
   ['Node', 'Java'],
@@ -18,7 +18,7 @@ export interface LockPair {
 }
 
 export interface HolderOptions {
-  /** Holders of one language with the same word are the same owner: one thread in Java, one owner here. */
+  /** Holders of one language with the same word are the same owner: one thread in Java, or one owner in Node. */
   as?: string
   name?: string
   javaClient?: JavaClient
@@ -35,7 +35,7 @@ export interface Holder {
   isLocked(): Promise<boolean>
   isHeld(): Promise<boolean>
   holdCount(): Promise<number>
-  /** The rest of the lease in milliseconds; 0 if the lock is free. */
+  /** The remaining lease in milliseconds; 0 if the lock is free. */
   remainingMs(): Promise<number>
 }
 
@@ -59,7 +59,7 @@ export function holdersOn(stage: Stage) {
       : client.getReadWriteLock(name, { owner })[pair.node]()
   }
 
-  /** Without `as` it is an owner of its own, and in Node one of a client of its own. */
+  /** Without `as`, the holder is a new owner. In Node, this owner also has a new client. */
   return (language: Language, pair: LockPair, options: HolderOptions = {}): Holder => {
     strangers += 1
     const { as = `stranger ${strangers}`, name = stage.name, javaClient: client } = options

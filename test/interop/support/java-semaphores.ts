@@ -1,9 +1,9 @@
 import type { JavaClient } from './java.ts'
 
 export interface Load {
-  /** How many permits each of them takes at once. */
+  /** The number of permits that each thread takes at once. */
   permits: number
-  /** The key in which they count those that are in use. */
+  /** The key in which the threads count the permits in use. */
   used: string
   threads: number
   rounds: number
@@ -32,7 +32,7 @@ abstract class JavaPermits {
     return this.ask('availablePermits')
   }
 
-  /** Threads that take permits and give them back; returns how many were in use at once, at most. */
+  /** Threads take permits and give them back. Returns the maximum number of permits in use at the same time. */
   share(load: Load): Promise<number> {
     return this.ask('share', load)
   }
@@ -42,13 +42,13 @@ abstract class JavaPermits {
   }
 }
 
-/** An `RSemaphore` of Redisson's. */
+/** An `RSemaphore` of Redisson. */
 export class JavaSemaphore extends JavaPermits {
   constructor(client: JavaClient, name: string, thread: string) {
     super(client, 'RSemaphore', name, thread)
   }
 
-  /** @param ttlMs how long the semaphore lives; for good if it is left out */
+  /** @param ttlMs how long the semaphore lives; missing for a semaphore that lives forever */
   override trySetPermits(permits: number, ttlMs?: number): Promise<boolean> {
     return this.ask('trySetPermits', { permits, ttlMs })
   }
@@ -70,7 +70,7 @@ export class JavaSemaphore extends JavaPermits {
   }
 }
 
-/** An `RPermitExpirableSemaphore` of Redisson's. Without `leaseMs` a permit has no lease. */
+/** An `RPermitExpirableSemaphore` of Redisson. Without `leaseMs`, a permit has no lease. */
 export class JavaPermitExpirableSemaphore extends JavaPermits {
   constructor(client: JavaClient, name: string, thread: string) {
     super(client, 'RPermitExpirableSemaphore', name, thread)
@@ -88,12 +88,12 @@ export class JavaPermitExpirableSemaphore extends JavaPermits {
     return this.ask('acquiredPermits')
   }
 
-  /** The ids of the permits. */
+  /** Returns the ids of the permits. */
   acquire(permits = 1, leaseMs?: number): Promise<string[]> {
     return this.ask('acquire', { permits, leaseMs })
   }
 
-  /** The ids of the permits; none if the permits were not available. */
+  /** Returns the ids of the permits, or no ids if the permits were not available. */
   tryAcquire(permits = 1, waitMs?: number, leaseMs?: number): Promise<string[]> {
     return this.ask('tryAcquire', { permits, waitMs, leaseMs })
   }
@@ -110,7 +110,7 @@ export class JavaPermitExpirableSemaphore extends JavaPermits {
     return this.ask('tryRelease', { ids: [id] })
   }
 
-  /** How many of them were given back: all or none. */
+  /** Returns how many permits were released: all or none. */
   tryReleaseAll(ids: readonly string[]): Promise<number> {
     return this.ask('tryReleaseAll', { ids })
   }

@@ -11,7 +11,7 @@ export class JavaError extends Error {
   }
 }
 
-/** One kind of lock that Redisson has. */
+/** The kinds of locks that Redisson has. */
 export type Kind =
   | 'RLock'
   | 'RFencedLock'
@@ -53,7 +53,7 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** A JVM with the Redisson under test; see test/interop/java for its side. */
+/** A JVM with the Redisson release under test. The Java side is in test/interop/java. */
 export class Java {
   readonly #child: Child
   readonly #pending = new Map<number, Pending>()
@@ -79,14 +79,14 @@ export class Java {
     return this.#child.errors
   }
 
-  /** Opens a Redisson client; it ends with the JVM. */
+  /** Opens a Redisson client, which ends with the JVM. */
   async client(settings: ClientSettings): Promise<JavaClient> {
     const name = `client-${++this.#clients}`
     const uuid = await this.ask<string>('open', { ...settings, client: name, thread: name })
     return new JavaClient(this, name, uuid)
   }
 
-  /** SIGKILL. */
+  /** Kills the JVM with SIGKILL. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#child.exited
@@ -96,7 +96,10 @@ export class Java {
     return (await this.timed<T>(op, request)).value
   }
 
-  /** The result, and when Java began and ended it: in milliseconds, on the clock of `hrtime`. */
+  /**
+   * Returns the result, and when Java started and ended the request. Times are in milliseconds of the clock of
+   * `hrtime`.
+   */
   async timed<T>(op: string, request: object): Promise<{ value: T; from: number; to: number }> {
     const id = ++this.#requests
     const answered = new Promise<Answer>((resolve, reject) => {
@@ -111,7 +114,7 @@ export class Java {
 
 export class JavaClient {
   readonly name: string
-  /** The first part of the owners of its locks. */
+  /** The first part of the names of the owners of this client. */
   readonly uuid: string
   readonly java: Java
 
@@ -121,7 +124,7 @@ export class JavaClient {
     this.uuid = uuid
   }
 
-  /** The owner of what a thread holds through this client. */
+  /** Returns the owner name of a thread in this client. */
   async ownerOn(thread: string): Promise<string> {
     return `${this.uuid}:${await this.java.ask<number>('threadId', { thread })}`
   }
@@ -132,8 +135,8 @@ export class JavaClient {
   }
 
   /**
-   * Threads that count in two files under the lock to write, and threads that compare them under the one to
-   * read; returns how often something was written, and how often the files were seen to differ.
+   * Threads count in two files under the write lock, and other threads compare the files under the read lock. Returns
+   * the number of writes, and how often the files differed.
    */
   pairs(
     name: string,
@@ -142,7 +145,7 @@ export class JavaClient {
     return this.java.ask('pairs', { client: this.name, names: [name], thread: name, ...threads })
   }
 
-  /** Adds a `DeletedObjectListener` and an `ExpiredObjectListener` to the RLock of that name. */
+  /** Adds a `DeletedObjectListener` and an `ExpiredObjectListener` to the RLock with this name. */
   async listen(name: string): Promise<Heard> {
     const target = { client: this.name, names: [name], thread: `${name} listens` }
     await this.java.ask('listen', target)
@@ -150,20 +153,20 @@ export class JavaClient {
     return Object.assign(counts, { end: () => this.java.ask<void>('unlisten', target) })
   }
 
-  /** `shutdown()`: held locks stay held. */
+  /** Calls `shutdown()`. Held locks stay held. */
   shutdown(): Promise<void> {
     return this.java.ask('shutdown', { client: this.name })
   }
 }
 
-/** A lock of Redisson's in the hands of one thread: the same methods, times in milliseconds. */
+/** A lock of Redisson, used by one thread. It has the same methods, with times in milliseconds. */
 export class JavaLock {
   readonly #java: Java
   readonly #target: object
 
   /**
-   * @param clients more than one for a RedissonRedLock, or for an RMultiLock over several servers
-   * @param object the word under which Java keeps its lock object; without it each request makes one
+   * @param clients several clients for a RedissonRedLock, or for an RMultiLock over several servers
+   * @param object the word under which Java keeps the lock object; without it, each request makes a new object
    */
   constructor(
     clients: readonly JavaClient[],
@@ -181,7 +184,7 @@ export class JavaLock {
     return this.#ask('lock', { leaseMs })
   }
 
-  /** Leave it time to subscribe in: a subscription was seen to outlive a wait that was shorter. */
+  /** The wait must leave time to subscribe, because a subscription can outlive a shorter wait. */
   tryLock(waitMs?: number, leaseMs?: number): Promise<boolean> {
     return this.#ask('tryLock', { waitMs, leaseMs })
   }
@@ -222,7 +225,7 @@ export class JavaLock {
     return this.#ask('getToken')
   }
 
-  /** So many threads count in a file so many times each, one at a time under this lock. */
+  /** This number of threads counts in a file, each thread `rounds` times, under this lock. */
   count(file: string, workers: number, rounds: number): Promise<number[]> {
     return this.#ask('count', { file, workers, rounds })
   }
@@ -232,7 +235,7 @@ export class JavaLock {
   }
 }
 
-/** A count-down latch of Redisson's, in the hands of one thread. */
+/** A count-down latch of Redisson, used by one thread. */
 export class JavaLatch {
   readonly #java: Java
   readonly #target: object
@@ -267,11 +270,11 @@ export class JavaLatch {
   }
 }
 
-/** Starts the JVM; it ends with the test or, when started outside of one, with the file. */
+/** Starts the JVM. It ends with the running test, or with the file if no test runs. */
 export function startJava(): Java {
   const classPath = process.env.HOLDFAST_REDISSON_CLASSPATH
   if (classPath === undefined) throw new Error('Run these tests with `npm run test:interop`')
-  // Quick to start and small: these tests run two of them beside servers on small machines.
+  // For a quick start and little memory: these tests run two JVMs beside servers on small machines.
   const flags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx256m']
   const log = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
   const args = [...flags, log, '-cp', classPath, 'holdfast.interop.Main']

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually, never } from '../../support/eventually.ts'
 
-/** Longer than the pause of any waiter who is not sure that it hears everything, in milliseconds. */
+/** In milliseconds: longer than the pause between two checks of a waiter whose subscription is not confirmed. */
 const QUIET_MS = 400
 
-/** Resolves when nothing has been counted for a while, because all waiters sleep. */
+/** Resolves when the count has not changed for a while, because all waiters sleep. */
 export async function isQuiet(count: () => Promise<number>): Promise<void> {
   await eventually(
     async () => {
@@ -19,7 +19,7 @@ export async function isQuiet(count: () => Promise<number>): Promise<void> {
 /** The time for which a promise must stay pending, in milliseconds. */
 const DEAF_MS = 500
 
-/** Watches for a while that the promise is not settled. */
+/** Checks for a while that the promise does not settle. */
 export async function staysPending(promise: Promise<unknown>): Promise<void> {
   let settled = false
   const settle = () => {

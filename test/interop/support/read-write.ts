@@ -5,7 +5,7 @@ import type { JavaClient, JavaLock } from './java.ts'
 import { isQuiet } from './pending.ts'
 import type { Stage } from './stage.ts'
 
-/** Far below the lease of 30 s that a waiter would have to sit out without a message. */
+/** Much shorter than the lease of 30 s, for which a waiter would wait without a message. */
 export const SOON_MS = 5_000
 
 export const NOT_HELD = { type: 'IllegalMonitorStateException' }
@@ -34,7 +34,7 @@ export function readWriteOn(stage: Stage) {
   const javaWrite = (options: Java = {}) =>
     stage.javaLock({ kind: 'RReadWriteLock.writeLock', ...options })
 
-  /** The lock of this test, through a client and for an owner of its own. */
+  /** Returns the lock of this test for a new client and a new owner. */
   function nodeLock(options?: ClientOptions): ReadWriteLock {
     const client = stage.nodeClient(options)
     return client.getReadWriteLock(stage.name, { owner: client.owner() })
@@ -48,7 +48,7 @@ export function readWriteOn(stage: Stage) {
     'a writer here': (leaseMs = 30_000) => nodeLock().writeLock().lock(leaseMs),
   } satisfies Record<string, (leaseMs?: number) => Promise<Hold>>
 
-  /** Resolves when so many clients of either language listen for releases of the lock. */
+  /** Resolves when this number of clients, in both languages together, listens for releases of the lock. */
   async function listeners(count: number): Promise<void> {
     const channel = `redisson_rwlock:{${stage.name}}`
     await eventually(
@@ -60,7 +60,7 @@ export function readWriteOn(stage: Stage) {
     )
   }
 
-  /** Resolves when the threads of one Java client are the only waiters, and all sleep. */
+  /** Resolves when the threads of one Java client are the only waiters, and all of them sleep. */
   async function javaSleeps(): Promise<void> {
     await listeners(1)
     await isQuiet(() => stage.calls('pttl'))

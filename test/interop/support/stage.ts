@@ -18,13 +18,13 @@ import { isQuiet } from './pending.ts'
 /** The release of Redisson under test. */
 export const redissonVersion = process.env.HOLDFAST_REDISSON ?? 'unknown'
 
-/** The methods of a client that make a lock which keeps everything that an RLock promises. */
+/** The methods of a client whose locks keep all promises of an RLock. */
 export type Ours = 'getLock' | 'getFairLock'
 export const ours: readonly Ours[] = ['getLock', 'getFairLock']
 
 interface JavaLockOptions {
   kind?: Kind
-  /** Each is an owner. Without one it is a thread that this test has for itself. */
+  /** Each thread is an owner. Without this option, the test has its own thread. */
   thread?: string
   name?: string
   client?: JavaClient
@@ -32,7 +32,7 @@ interface JavaLockOptions {
   keepsObject?: boolean
 }
 
-/** One server, and both languages at it. Every test has a lock name and Java threads of its own. */
+/** One server that both languages use. Each test has its own lock name and its own Java threads. */
 export class Stage {
   readonly server: RedisServer
   #java: Java | undefined
@@ -85,7 +85,7 @@ export class Stage {
     return new JavaLock([client], kind, [name], onThread, object)
   }
 
-  /** The owner in Redis of what that thread of Java's holds. */
+  /** Returns the owner in Redis for the holds of this Java thread. */
   javaOwner(thread = '', client = this.javaClient): Promise<string> {
     return client.ownerOn(this.threadName(thread))
   }
@@ -94,7 +94,7 @@ export class Stage {
     return `${this.name} ${thread}`
   }
 
-  /** A client of ours, closed after the test. */
+  /** Returns a client in Node, which is closed after the test. */
   nodeClient(options: ClientOptions = {}, redis: RedisOptions = {}): Holdfast {
     const { host, port } = this.server
     const client = new Holdfast({ redis: { host, port, ...redis }, ...options })
@@ -102,12 +102,12 @@ export class Stage {
     return client
   }
 
-  /** The lock of this test, through a client of its own. */
+  /** Returns the lock of this test for a new client. */
   nodeLock(kind: Ours = 'getLock', options?: ClientOptions): HoldfastLock {
     return this.nodeClient(options)[kind](this.name)
   }
 
-  /** Resolves when so many of Java's clients, or of ours, listen for a release of the lock. */
+  /** Resolves when this number of clients, in both languages together, listens for a release of the lock. */
   async listeners(count: number, name = this.name): Promise<void> {
     const channel = `redisson_lock__channel:${tagged(name)}`
     await eventually(
@@ -119,13 +119,13 @@ export class Stage {
     )
   }
 
-  /** Resolves when a lock of ours waits: it listens, or stands in the queue of fair locks. */
+  /** Resolves when a lock in Node waits: it listens, or it has a place in the queue of the fair lock. */
   async nodeWaits(kind: Ours, name = this.name): Promise<void> {
     if (kind === 'getLock') await this.listeners(1, name)
     else await this.fairPlaces(1, name)
   }
 
-  /** Resolves when so many of our fair locks are in their queue. */
+  /** Resolves when this number of fair locks in Node has a place in the queue. */
   async fairPlaces(count: number, name = this.name): Promise<void> {
     const key = `holdfast_queue:${tagged(name)}`
     await eventually(async () => (await this.server.admin.zcard(key)) === count, {
@@ -134,9 +134,9 @@ export class Stage {
   }
 
   /**
-   * Resolves when so many threads queue for an RFairLock, listen, on a channel each, and have asked
-   * again since: each asks twice, with HEXISTS, before it sleeps. One that had not would take what it
-   * finds free, or sleep to the end of whatever lease it sees.
+   * Resolves when this number of threads waits for an RFairLock, and all of them are about to sleep. Each thread
+   * listens on its own channel, and sends two requests with HEXISTS before it sleeps. A thread before its second
+   * request could still acquire a free lock, or sleep until the end of any lease that it sees.
    */
   async javaPlaces(count: number): Promise<void> {
     await eventually(async () => {
@@ -156,19 +156,19 @@ export class Stage {
     await isQuiet(() => this.calls('pttl'))
   }
 
-  /** Resolves when the only waiter is in Java, and asleep. */
+  /** Resolves when the only waiter is in Java, and sleeps. */
   async javaSleeps(name = this.name): Promise<void> {
     await this.listeners(1, name)
     await this.allSleep()
   }
 
-  /** Resolves when the only waiter is here, and asleep; those in our queue never are for long. */
+  /** Resolves when the only waiter is in Node, and sleeps. A waiter of a fair lock in Node never sleeps for long. */
   async nodeSleeps(kind: Ours, name = this.name): Promise<void> {
     await this.nodeWaits(kind, name)
     if (kind === 'getLock') await this.allSleep()
   }
 
-  /** How often the server has run a command in this test, in scripts as well. */
+  /** Returns how often the server has run a command in this test, even inside scripts. */
   async calls(command: string): Promise<number> {
     const stats = await this.server.admin.info('commandstats')
     return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
@@ -187,7 +187,7 @@ function tagged(name: string): string {
   return name.includes('{') ? name : `{${name}}`
 }
 
-/** Call it at the top of the file. */
+/** Call this at the top of the file. */
 export function useStage(): Stage {
   const server = sharedServer()
   let stage: Stage | undefined

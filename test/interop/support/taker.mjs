@@ -1,4 +1,7 @@
-/** A Node process that takes a lock, a fair lock, one side of a read-write lock, or a permit, however long that lasts, and holds it. */
+/**
+ * A Node process that waits for a lock, a fair lock, one side of a read-write lock or a permit without a limit, and
+ * holds it.
+ */
 import { Holdfast } from 'holdfast'
 import { onMessage, tell } from '../../support/child.mjs'
 

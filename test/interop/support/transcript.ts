@@ -8,18 +8,18 @@ import type { RedisServer } from '../../support/redis-server.ts'
 /** One step of a transcript: the commands that Redis received, and the keys that they left. */
 export interface Step {
   title: string
-  /** As MONITOR shows them; the commands of a script are indented. */
+  /** The commands as MONITOR shows them. The commands of a script are indented. */
   commands: string[]
-  /** Every key: its name, type, content, and what its expiry was set to. */
+  /** All keys with their name, type, content and original expiry. */
   leaves: string[]
   /** The published messages. */
   tells: string[]
 }
 
-/** Lines of a transcript have these in place of what is another one each time. */
+/** Replacements for texts that differ in each run. */
 type Names = ReadonlyMap<string, string>
 
-/** Everything that a server is asked to do, from now on. */
+/** Records all commands that a server receives from now on. */
 export class Monitor {
   readonly #server: RedisServer
   readonly #lines: { source: string; args: string[] }[] = []
@@ -72,10 +72,10 @@ export class Monitor {
 }
 
 /**
- * The step that has just been done.
+ * Returns the step that has just been done.
  *
- * @param names what to write instead of what is another one each time
- * @param leasesMs the possible expiries; the rest of an expiry is written as that expiry
+ * @param names replacements for texts that differ in each run
+ * @param leasesMs the possible expiries; a remaining time is written as its original expiry
  */
 export async function stepOf(
   title: string,
@@ -126,7 +126,7 @@ function renamed(text: string, names: Names): string {
     .replace(/^(1[5-9]|20)\d{3}$/, '<between 15 and 20 s>')
 }
 
-/** The text of a fixture. */
+/** Returns the text of a fixture. */
 export function written(head: string, steps: readonly Step[]): string {
   const parts = steps.map(({ title, commands, leaves, tells }) =>
     [
@@ -139,7 +139,7 @@ export function written(head: string, steps: readonly Step[]): string {
   return `${head}\n\n${parts.join('\n\n')}\n`
 }
 
-/** The steps of a fixture, by title. */
+/** Returns the steps of a fixture, by title. */
 export function read(text: string): Map<string, Step> {
   const [, ...parts] = text.split(/^== /m)
   const steps = parts.map((part): Step => {

@@ -24,7 +24,7 @@ beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' 
 
 let requests = 0
 
-/** Each call is a request of its own, unless it is given the id of one. */
+/** Runs a script as a new request, or as a repeat of the request `id`. */
 const once = (script: Script, { id = `new-${++requests}`, ...args }: Arguments = {}) =>
   run(
     script,
@@ -169,7 +169,7 @@ test('a count-down for a round is refused if the key of the round, or the count,
   const ownRound = Number(await admin.get(ROUND))
   await admin.del(ROUND)
   expect((await countDown({ ownRound }))[0]).toBe('over')
-  // As Redisson leaves it when it counts down to zero.
+  // When Redisson counts down to zero, it leaves these keys.
   await admin.set(ROUND, String(ownRound))
   await admin.del(LOCK)
   expect((await countDown({ ownRound }))[0]).toBe('over')
@@ -214,7 +214,7 @@ test.each([
   const before = await state()
   const late = ['forgotten', expect.stringMatching(/^\d{16}$/)]
   expect(await ask({ untilUs: await notAfter(-5, 0) })).toEqual(late)
-  // The clock was set back since.
+  // The clock was set back after the request.
   expect(await ask({ untilUs: await notAfter(3_000, 10) })).toEqual(late)
   expect(await state()).toEqual(before)
   const answer = await ask({ untilUs: await notAfter(60_000, 0), id: 'in time' })

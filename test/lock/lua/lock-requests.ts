@@ -53,13 +53,13 @@ export const renew = (
     ...seats.map(([, owner]) => owner),
   ) as Promise<number[]>
 
-/** Of a server that is alone: what masters note is left out. */
+/** A request to a single server. It leaves out the key that only masters write. */
 export const forceRelease = (args: Arguments = {}) =>
   run(
     { ...scripts.forceRelease, keys: scripts.forceRelease.keys.slice(0, 2) },
     { owner: 'c:1', token: '', channel: CHANNEL, publish: 'PUBLISH', ...args },
   )
-/** Of one master of several. */
+/** A request to one of several masters. */
 export const forceAtMaster = (args: Arguments = {}) =>
   run(scripts.forceRelease, {
     owner: 'c:1',

@@ -60,7 +60,7 @@ describe('acquire', () => {
       expect([kind, reserved]).toEqual(['granted', 63])
       expect(await admin.get(COUNTER)).toBe(token)
       expect(Number(token) - 63).toBeGreaterThan(Number(before))
-      // Nobody can know whether the tokens below it have been used since.
+      // The server cannot know whether the first request's reserved tokens were used, so a repeat reserves none.
       expect(await acquire({ reserve: 63 })).toEqual(['granted', token])
       expect(await acquire({ reserve: 63, holds: 2 })).toEqual(['granted', ''])
       await release({})
@@ -95,7 +95,7 @@ describe('acquire', () => {
     await release({ token })
     expect(await acquire({ holds: 1, reserve: 0, token })).toEqual(['gone'])
     expect(await fields()).toEqual({})
-    // The name is in use again, for a later hold.
+    // The name is used again for a later hold.
     await acquire({})
     for (const holds of [1, 2]) {
       expect(await acquire({ holds, reserve: 0, token })).toEqual(['gone'])
@@ -128,7 +128,7 @@ describe('acquire', () => {
     const [, , , aged] = await acquire({ owner: 'c:2' })
     expect(aged).toBeGreaterThanOrEqual(12_000)
     expect(aged).toBeLessThan(15_000)
-    // A clock that was set back tells no age, nor does a token that is gone.
+    // If the clock was set back, or if the token was deleted, the age is unknown.
     await admin.set(COUNTER, (Date.now() + 60_000) * 1_000)
     expect(await acquire({ owner: 'c:2' })).toEqual(['held', -1, 'c:1', 0])
     await admin.del(COUNTER)
@@ -151,7 +151,8 @@ describe('acquire', () => {
     expect(Number(time)).toBeGreaterThan((await nowUs()) - 5_000_000)
     expect(await state()).toEqual([])
     expect((await acquire({ notAfterUs: await notAfter(5_000, 60) }))[0]).toBe('granted')
-    // Who has it already has it, however late the repeat comes; a count is raised no more.
+    // A repeated request of the holder succeeds, however late it arrives. But a late request does not raise the hold
+    // count.
     expect((await acquire({ notAfterUs: 1 }))[0]).toBe('granted')
     expect((await acquire({ holds: 2, notAfterUs: 1 }))[0]).toBe('late')
     expect(await fields()).toEqual({ 'c:1': '1' })
@@ -212,7 +213,7 @@ describe('release', () => {
     expect(messages).toEqual([])
     expect(await fields()).toEqual({ 'c:1': '2' })
     expect(await admin.pttl(LOCK)).toBeGreaterThan(25_000)
-    // One that comes late does not raise the count.
+    // A late release does not raise the hold count.
     expect(await release({ token, holds: 3 })).toEqual(['kept'])
     expect(await fields()).toEqual({ 'c:1': '2' })
   })
@@ -365,7 +366,7 @@ describe('hand-over', () => {
     const token = await tokenOf()
     let answer: [string, Value, Value?, Value?] = ['', '']
     const messages = await messagesOf(async () => {
-      // The test itself is the one listener; it is the client's own.
+      // The test itself is the only listener. `listening: 1` says that this listener belongs to the client.
       answer = await handOver({ token, listening: 1 })
     })
     expect(answer[0]).toBe('granted')

@@ -38,7 +38,7 @@ afterEach(async () => {
 describe('sharded channels, if the server has them', () => {
   const SHARDED = { publish: 'SPUBLISH' }
 
-  /** What was published on the sharded channel while the work ran; null on a server without them. */
+  /** Returns the messages on the sharded channel during the work, or null if the server has no sharded channels. */
   async function shardedOf(work: () => Promise<unknown>): Promise<string[] | null> {
     if ((await admin.info('server')).includes('redis_version:6.')) return null
     const messages: string[] = []
@@ -262,7 +262,7 @@ describe('a read-write lock of Redisson with the same name', () => {
 
 describe('the counter', () => {
   const WEEK_MS = 7 * 86_400_000
-  /** It is there for so long at the least, and not for much longer. */
+  /** Checks that the counter still lives for about `ms` milliseconds. */
   const lives = async (ms: number) => {
     const left = await admin.pttl(COUNTER)
     expect(left).toBeGreaterThan(ms - 5_000)
@@ -292,7 +292,7 @@ describe('the counter', () => {
   test('each re-entry keeps the counter for its whole time, even if the lease is shorter', async () => {
     const counterMs = 60_000
     await tokenOf({ counterMs, leaseMs: 30_000 })
-    // As it is after 50 s, in which the lock was entered again now and then.
+    // Now the state is the same as after 50 s with some re-entries.
     await admin.pexpire(COUNTER, 10_000)
     await admin.pexpire(LOCK, 5_000)
     expect(await acquire({ holds: 2, counterMs, leaseMs: 30_000 })).toEqual(['granted', ''])

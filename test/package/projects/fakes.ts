@@ -1,5 +1,5 @@
-// Fakes that a user writes by hand, of what his code takes as a parameter; type-checked against the
-// packed package, never run.
+// Fakes that a user writes by hand for the parameters of their code. They are type-checked against the packed package,
+// but never run.
 
 import type {
   Holdfast,
@@ -54,7 +54,7 @@ class FakeLock implements Lock {
   }
 }
 
-/** The code under test takes what it needs, and no more. */
+/** The code under test declares only the methods that it needs. */
 interface Locks {
   getLock(name: string): Lock
   getMultiLock(...locks: Lock[]): Pick<MultiLock, 'using'>

@@ -2,7 +2,7 @@ import { leaves } from '../../support/leaks.ts'
 import { AT_ONCE, allow, drive, LEFT, listsOf, refusals, serversFor } from './acl-rig.ts'
 import { SPECIAL, type Use } from './drives.ts'
 
-/** Holds that the list of each of these kinds is enough, and has nothing too much. */
+/** Checks that the list of rights of each kind is sufficient, and that no right in it is superfluous. */
 export function describeKinds(kinds: readonly string[]): void {
   describe.each(kinds)('%s', (kind) => {
     const [withPrefix, without] = listsOf(kind)
@@ -36,7 +36,7 @@ export function describeKinds(kinds: readonly string[]): void {
           withPrefix.filter((word) => word !== login.word),
         )
       }
-      // Masters vote from the first use on.
+      // After this first use, the masters vote.
       const first = { user: 'default', keyPrefix: 'first:' }
       await allow(first, servers, ['~*', '&*', '+@all'])
       if (kind === 'masters') await drive(kind, servers, first)

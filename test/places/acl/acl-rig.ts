@@ -5,7 +5,7 @@ import { rightsOf, withoutPrefix } from '../../support/places/rights.ts'
 import { type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { DRIVES, type Use } from './drives.ts'
 
-/** The words behind the login of the lists with and without a prefix. */
+/** Returns the rights of the list with a prefix, and of the list without a prefix. */
 export function listsOf(title: string): [string[], string[]] {
   const words = rightsOf(title)
   return [words, withoutPrefix(words)]
@@ -33,7 +33,7 @@ interface Entry {
   readonly reason: string
 }
 
-/** What was refused, on all of them; and begins anew. */
+/** Returns what all these servers refused, and clears their logs. */
 export async function refusals(servers: readonly RedisServer[]): Promise<Entry[]> {
   const logs = await Promise.all(
     servers.map(({ admin }) => admin.call('ACL', 'LOG', '10000') as Promise<unknown[]>),
@@ -46,7 +46,7 @@ export async function refusals(servers: readonly RedisServer[]): Promise<Entry[]
   })
 }
 
-/** So many logins use a kind at once: more would wait for the machine. */
+/** This many logins use a kind at the same time. More logins would overload the machine. */
 export const AT_ONCE = 8
 
 export const CONFIG = { 'acllog-max-len': 10_000 }
@@ -56,7 +56,7 @@ export const serversFor = (kind: string) =>
     ? startMasters(3, { config: CONFIG })
     : Promise.all([startRedis({ config: CONFIG })])
 
-/** Runs a drive as that login, and closes its clients. */
+/** Runs a drive with this login, and closes its clients. */
 export async function drive(
   kind: string,
   servers: readonly RedisServer[],

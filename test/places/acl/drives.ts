@@ -3,13 +3,13 @@ import type { Holdfast, HoldfastOptions, Lock } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { RedisServer } from '../../support/redis-server.ts'
 
-/** One login that uses a kind in every way. */
+/** The login and the servers of a drive, which uses one kind in every way. */
 export interface Use {
-  /** Every server that the kind is used on; most kinds use one. */
+  /** All servers on which the kind is used. Most kinds use one server. */
   readonly servers: readonly RedisServer[]
-  /** What the names of the locks begin with in Redis. */
+  /** The prefix of the names of locks in Redis. */
   readonly keyPrefix: string
-  /** What each name of a lock begins with, such as a tag. */
+  /** The start of each name of a lock, for example a hash tag. */
   readonly before: string
   newClient(options?: Partial<HoldfastOptions>): Holdfast
 }
@@ -23,13 +23,13 @@ async function waitFor(message: string, isSo: () => boolean | Promise<boolean>):
   await eventually(isSo, { message, timeoutMs: 2_500, followsLoad: false })
 }
 
-/** Awaited later, or never, if a right is missing before. */
+/** Prevents an unhandled rejection of a promise that is awaited later, or never if a right is missing. */
 function later<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
 }
 
-/** All verbs of a lock, from two clients: waiting, wake-ups, hand-overs, renewals, a loss, a forced release. */
+/** Uses all methods of a lock from two clients: waits, wake-ups, hand-overs, renewals, a loss, a forced release. */
 async function useLock(use: Use, name: string, getLock: (client: Holdfast) => Lock) {
   const [mine, theirs] = [use.newClient(SHORT), use.newClient(SHORT)] as [Holdfast, Holdfast]
   mine.on('releaseRequested', () => undefined)
@@ -40,7 +40,7 @@ async function useLock(use: Use, name: string, getLock: (client: Holdfast) => Lo
   const renewed = new Promise((done) => mine.once('renewed', done))
   await mine.run(async () => {
     await lock.lock()
-    await lock.lock() // A re-entry.
+    await lock.lock() // a re-entry
     await lock.unlock()
     const waiting = [other, lock].map((one) => later(one.using(() => undefined)))
     const stop = other.onFree(() => freed.push(1))
@@ -54,7 +54,7 @@ async function useLock(use: Use, name: string, getLock: (client: Holdfast) => Lo
     await Promise.all(waiting)
     stop()
   })
-  // Two calls of one client hand the lock over, and several at once go in one batch.
+  // Several calls of one client cause a hand-over, and several requests at once are sent as a batch.
   const lease = await lock.lock()
   const local = [1, 2].map(() => later(lock.using(() => undefined)))
   const asks = later(other.tryLock())
@@ -72,7 +72,7 @@ async function useLock(use: Use, name: string, getLock: (client: Holdfast) => Lo
   await short.release().catch(() => undefined)
 }
 
-/** Clients of this login, and the same thing of each. */
+/** Makes three clients of this login, and the same object for each client. */
 function three<T>(use: Use, make: (client: Holdfast) => T) {
   const clients = [use.newClient(SHORT), use.newClient(SHORT), use.newClient(SHORT)] as const
   const made = [make(clients[0]), make(clients[1]), make(clients[2])] as const
@@ -88,7 +88,7 @@ const useAll =
     if (failures.length > 0) throw failures[0]
   }
 
-/** The next waiter of another client gets the lock, and the queue of a fair lock is kept by heartbeats. */
+/** The lock goes to the next waiter of another client, and heartbeats keep the queue of a fair lock. */
 async function queueUp(use: Use): Promise<void> {
   const name = `${use.before}queue`
   const [first, second, third] = three(use, (client) => client.getFairLock(name)).made
@@ -161,14 +161,14 @@ async function leasedPermits(use: Use): Promise<void> {
   clients[0].on('releaseRequested', () => undefined)
   await clients[1].getLock(`${use.before}leased`).requestRelease({ owner })
   await others.release(ids as string[])
-  // More entries than permits that are taken: the next acquisition looks at some of them.
+  // There are more entries than taken permits, so the next acquisition checks some entries.
   await use.servers[0]?.admin.hset(
     `holdfast_permit_holders:{${use.keyPrefix}${use.before}leased}`,
     { a: '1', b: '2', c: '3' },
   )
   await (await mine.acquire()).release()
   await mine.addPermits(1)
-  // Two permits become available at once, so the first waiter leaves the place of its client to the next waiter.
+  // Two permits become available at once. So the first waiter passes the place of its client on to the next waiter.
   const both = await mine.acquire({ permits: 2 })
   const pair = [1, 2].map(() => later(others.using(() => undefined)))
   await waitFor('a waiter', async () => (await mine.inspect()).waiting.length > 0)
@@ -191,7 +191,7 @@ async function plainPermits(use: Use): Promise<void> {
   await here.release()
   await Promise.all(waiting)
   await here.addPermits(1)
-  // Two permits become available at once, so the first waiter leaves the place of its client to the next waiter.
+  // Two permits become available at once. So the first waiter passes the place of its client on to the next waiter.
   await here.acquire({ permits: 2 })
   const pair = [1, 2].map(() => later(there.using(() => undefined)))
   await waitFor('a waiter', async () => (await here.inspect()).waiting.length > 0)
@@ -273,7 +273,7 @@ async function lockSeveral(use: Use): Promise<void> {
   await Promise.all([waiting, free])
 }
 
-/** One master loses a lock, and is given it back. */
+/** One master loses a lock, and the client restores the lock there. */
 async function restore(use: Use): Promise<void> {
   const name = `${use.before}restored`
   const lease = await use.newClient(SHORT).getLock(name).lock()
@@ -308,13 +308,13 @@ export const DRIVES: Readonly<Record<string, Drive>> = {
   ),
 }
 
-/** What needs the whole server: done for one login after the other. */
+/** Rights that need special actions on the whole server. These run for one login after another. */
 export const SPECIAL: Readonly<Record<string, (use: Use, kind: string) => Promise<void>>> = {
   '+eval': async (use, kind) => {
     for (const { admin } of use.servers) await admin.script('FLUSH')
     await DRIVES[kind]?.(use)
   },
-  // A client asks a server that was silent whether it is there.
+  // After a server was silent, the client checks with PING whether the server answers.
   '+ping': async (use) => {
     const client = use.newClient({ commandTimeoutMs: 350, outageMs: 400 })
     await client.clientInfo(client.id)
@@ -325,7 +325,7 @@ export const SPECIAL: Readonly<Record<string, (use: Use, kind: string) => Promis
     await Promise.allSettled([asked])
     await pause(200)
   },
-  // Only a master that is enrolled is asked for it.
+  // This command is sent only to a master that is being enrolled.
   '+config|get': async (use) => {
     for (const { admin } of use.servers) await admin.flushall()
     await use
@@ -333,7 +333,8 @@ export const SPECIAL: Readonly<Record<string, (use: Use, kind: string) => Promis
       .getLock(`${use.before}first`)
       .using(() => undefined)
   },
-  // A full server refuses a re-entry to be given back, and the script makes room by a write of its own.
+  // A server with full memory refuses HINCRBY as the first write of a script. So the script first writes the expiry
+  // (PERSIST).
   '+persist': async (use) => {
     const name = `${use.before}full`
     const client = use.newClient({ leaseMs: 60_000 })

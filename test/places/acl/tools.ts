@@ -5,17 +5,17 @@ import { readHistory, recordHistory } from '../../../tools/history/history.ts'
 import { holdfast } from '../../doctor/diagnose.ts'
 import { eventually } from '../../support/eventually.ts'
 
-/** One login of a tool, at a server on which each kind is held and waited for. */
+/** One visit of a tool with a login. On the server, each kind is held and has a waiter. */
 export interface Visit {
   readonly url: string
   readonly keyPrefix: string
-  /** The names of what is there, as services call them. */
+  /** The names of the locks, as services use them. */
   readonly names: readonly string[]
 }
 
 type Tool = (visit: Visit) => Promise<void>
 
-/** What the commands of the program have in common. */
+/** The arguments that all commands of the program have in common. */
 const at = ({ url, keyPrefix }: Visit) => [
   ...['--url', url],
   ...(keyPrefix === '' ? [] : ['--key-prefix', keyPrefix]),
@@ -53,7 +53,7 @@ async function ask(visit: Visit, release: boolean): Promise<void> {
     }
     for (let looks = 0; looks < 4; looks++) {
       await fetch('past')
-      await pause(100) // The history is read behind the first answer, and then followed.
+      await pause(100) // the history is read after the first answer, and then followed
     }
     if (!release) return
     for (const name of visit.names) {
@@ -97,7 +97,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   history: async (visit) => {
     await run(['history', ...at(visit)])
-    // As `--follow` does, which goes on until the program is killed.
+    // Follows the history like `--follow`, which ends only with the program.
     const signal = AbortSignal.timeout(500)
     for await (const _ of readHistory({ redis: toOptions(visit.url), follow: true, signal }));
   },
@@ -127,7 +127,7 @@ function toOptions(url: string) {
   return { host: hostname, port: Number(port), username, password }
 }
 
-/** Holds each kind, and has somebody wait for it. What is held ends with the test. */
+/** Holds each kind, and lets a client wait for it. All holds end with the test. */
 export async function inhabit(newClient: () => Holdfast, before = ''): Promise<string[]> {
   const [holder, waiter] = [newClient(), newClient()] as [Holdfast, Holdfast]
   holder.on('releaseRequested', () => undefined)
@@ -188,10 +188,10 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
   ].map((name) => before + name)
 }
 
-/** What these tools do to a lock can be done once. */
+/** These tools can change each lock only once. */
 export const WRITING: readonly string[] = ['release --force', 'dashboard with release']
 
-/** These write nothing, so that a login that may only read is enough. */
+/** These tools write nothing, so a login with rights to read is sufficient. */
 export const READING: readonly string[] = [
   ...['list', 'inspect', 'watch', 'leaks', 'history', 'doctor', 'dashboard'],
 ]

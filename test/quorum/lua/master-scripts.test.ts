@@ -22,7 +22,7 @@ afterEach(async () => {
   await server.flush()
 })
 describe('one of several masters', () => {
-  // The one key that has no TTL by design.
+  // The mark is the only key without a TTL.
   afterEach(() => admin.del(BIRTH))
 
   const REST_MS = 60_000
@@ -32,10 +32,10 @@ describe('one of several masters', () => {
     run(scripts.vote, { ...taking, birth: BIRTH, longestMs: REST_MS, ...args }) as Promise<
       [string, Value]
     >
-  /** The replication id of the server, which tells one start of a master from another. */
+  /** The replication id of the server. It changes with each start of a master. */
   const replId = async () =>
     /master_replid:(\w+)/.exec(await admin.info('replication'))?.[1] as string
-  /** A mark as it was written since the server was started, or by another one. */
+  /** Writes a mark of this start of the server, or of another server if `id` is given. */
   const mark = async ({ since = 1, durable = 0, id = '', longestMs = REST_MS } = {}) => {
     const by = id === '' ? await replId() : id
     await admin.set(BIRTH, `${since} a ${durable} ${by} ${longestMs}`)
@@ -59,7 +59,7 @@ describe('one of several masters', () => {
     const sinceUs = await enrol()
     expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
     expect(await vote()).toEqual(['forgot', sinceUs])
-    // Another, and one that is a part of its own.
+    // The replication id of another server, and a part of this server's own id.
     for (const id of ['b', (await replId()).slice(0, -1)]) {
       await mark({ id })
       expect(await vote()).toEqual(['forgot', ''])
@@ -76,11 +76,11 @@ describe('one of several masters', () => {
     expect(await vote({ longestMs: REST_MS + 1 })).toEqual(['forgot', ''])
     expect(await enrol({ restMs: REST_MS + 1 })).toBe('1')
     expect(await vote({ longestMs: REST_MS + 1 })).toEqual(['granted', expect.any(String)])
-    // Nobody makes it shorter again.
+    // A client with shorter leases does not lower the longest lease.
     const then = await admin.get(BIRTH)
     expect(await enrol({ restMs: 1 })).toBe('1')
     expect(await admin.get(BIRTH)).toBe(then)
-    // It rests for the longest lease that it has ever been told of.
+    // The master rests for the longest lease that any client has reported.
     await mark({ id: 'b', longestMs: 3 * REST_MS })
     expect(await inMs(await enrol())).toBeGreaterThan(3 * REST_MS - 5_000)
   })
@@ -165,7 +165,7 @@ describe('one of several masters', () => {
       expect(await claim()).toEqual(['known'])
       expect(await admin.get(BIRTH)).toBe(odd)
     }
-    // A claim whose rest is over has let the master vote, and one of another server says nothing.
+    // A claim whose rest is over lets the master vote. A claim of another server does not count as a claim.
     const one = await replId()
     await admin.set(BIRTH, `17 a/draft.1 0 ${one} ${REST_MS}`)
     expect(await claim()).toEqual(['known'])
@@ -195,7 +195,7 @@ describe('one of several masters', () => {
     await admin.del(BIRTH)
     expect(await found(claimed)).toBe(0)
     expect(await admin.exists(BIRTH)).toBe(0)
-    // The same deployment once more, after the master was emptied.
+    // A second claim for the same deployment, after the master was emptied.
     const [, sinceUs, deployment] = claimed
     const again = await claim({ deployment })
     expect(again[2]).toBe(deployment)

@@ -27,7 +27,7 @@ type Answer = [string, Value, Value?, ...Value[]]
 
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
 
-/** A waiting client, unless `client` is ''. */
+/** Requests a read lock for a waiting client, or for a call that does not wait if `client` is ''. */
 const read = (owner: string, args: Arguments = {}) =>
   run(scripts.acquireRead, {
     ...terms,
@@ -306,7 +306,7 @@ describe('a request to write', () => {
     await read('d:1')
     const going = { beside: 'c:1:upgradable', client: 'c' }
     expect((await write('c:2', going))[0]).toBe('held')
-    // Before whoever waits longer.
+    // The upgrade comes before a waiter that waits for longer.
     await write('e:1', { client: 'e' })
     expect(await told(() => release('d:1'))).toEqual(['3'])
     expect((await write('c:2', going))[0]).toBe('granted')
@@ -323,7 +323,7 @@ test('one owner at a time holds the upgradable lock, beside other readers', asyn
   const [, , since] = await read('e:1:upgradable', { client: 'e' })
   expect(await told(() => release('c:1:upgradable'))).toEqual([since])
   expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('granted')
-  // One who died is no reason to wait for the others.
+  // A dead holder does not keep others waiting.
   await admin.del(timeoutOf('e:1:upgradable'))
   expect((await read('f:1:upgradable'))[0]).toBe('granted')
 })
@@ -373,7 +373,7 @@ describe('waiters for the upgradable lock and waiters to write', () => {
     expect((await read('r:1'))[0]).toBe('granted')
     await release('a:1:upgradable')
     expect((await upgradable('b'))[0]).toBe('granted')
-    // Now the next one wants to write.
+    // Now the next waiter wants to write.
     expect((await read('r:2'))[0]).toBe('held')
   })
 
@@ -508,7 +508,7 @@ describe('a waiter that wants to write', () => {
     const [, , since] = await write('d:2', { client: 'd' })
     expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
     expect((await write('d:2', { client: 'd' }))[2]).toBe(since)
-    // It gives up; or it has the upgradable lock no more.
+    // The waiter gives up, or its owner no longer has the upgradable lock.
     const places = () => admin.zrange('holdfast_writers:{it}', '0', '-1')
     await release('d:1:write', { client: '' })
     expect(await places()).toEqual(['d'])
@@ -731,14 +731,14 @@ test('300 releases use few commands each, and the last release wakes the waiting
   for (const reader of readers.slice(1)) {
     expect(await release(reader)).toEqual(['freed', 0])
   }
-  // Were each to look at all the others it would be 45,000.
+  // If each release checked all other readers, there would be 45,000 checks.
   expect((await looks()) - before).toBeLessThan(5_000)
   expect(await told(() => release('c:0'))).toEqual(['00', since])
   expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
 })
 
 test('a re-entered reader of Redisson holds the lock until the lock expires', async () => {
-  // Before 4.0 its watchdog renews that alone.
+  // In versions before 4.0, the watchdog of Redisson renews only the key of the lock.
   const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
   await admin.hset(LOCK, { mode: 'read', [java]: 2 })
   await admin.pexpire(LOCK, 2_000)

@@ -14,7 +14,7 @@ async function run(name: string, ...args: string[]) {
   return { code, said: bench.all.join('\n'), errors: bench.errors }
 }
 
-// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+// The measurements run the built files in dist/, always with the ioredis of the package.
 describe('short measurements of the quorum', () => {
   test.each([
     ['storm', /^acquisitions +overlaps/m],
@@ -25,7 +25,7 @@ describe('short measurements of the quorum', () => {
     'the measurement %s of the quorum runs to its end and finds no violation',
     async (name, heading) => {
       const { code, said, errors } = await run(name)
-      // On failure, all that it said is shown.
+      // If the measurement fails, its whole output is shown.
       expect({ code, said, errors }).toEqual({ code: 0, said, errors: '' })
       expect(said).toMatch(heading)
     },

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(into, { recursive: true }))
 
-/** Runs the benchmarks without the peers; they write to a folder of this test. */
+/** Runs the benchmarks without other libraries. The results go to a folder of this test. */
 async function run(...args: string[]): Promise<void> {
   const all = [...args, '--quick', '--without-peers', '--into', into]
   const bench = startChild('bench/compare/run.mjs', { args: all })
@@ -42,8 +42,8 @@ test('the benchmarks write a page with a table for each scenario, and its plots'
   expect(written('c.svg')).toMatch(/^<svg [\s\S]*prefers-color-scheme: dark[\s\S]*<\/svg>\n$/)
 })
 
-// Both take turns in short blocks, and the usual ratio is far above the bound. If other programs use most
-// of the machine, that is not enough, so the test measures again.
+// The library and the bare commands run in turn, in short blocks, and the usual ratio is far above the bound. If other
+// programs use most of the machine, the ratio may still be too low, so the test measures again.
 test('lock and unlock reach more than a quarter of the rate of two bare commands', async () => {
   const ratios: number[] = []
   while (ratios.length < 4 && !ratios.some((ratio) => ratio > 0.25)) {

@@ -8,7 +8,7 @@ beforeAll(() => {
   }
 })
 
-// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+// The measurements run the built files in dist/, always with the ioredis of the package.
 describe('short measurements of the fair lock', () => {
   test.each([
     ['order', /^grants/],
@@ -24,7 +24,7 @@ describe('short measurements of the fair lock', () => {
       const bench = startChild(`bench/probes/fair/${name}.mjs`, { args: ['--quick'] })
       const { code } = await bench.exited
       const said = bench.all.join('\n')
-      // On failure, all that it said is shown.
+      // If the measurement fails, its whole output is shown.
       expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
       expect(bench.all).toContainEqual(expect.stringMatching(heading))
     },

@@ -1,6 +1,6 @@
 import { startChild } from '../../support/children.ts'
 
-// It runs what is built.
+// The measurement runs the built files in dist/.
 test('a short measurement of elections runs to its end', async () => {
   const bench = startChild('bench/probes/leader/new-leader.mjs', { args: ['--quick'] })
   const { code } = await bench.exited

@@ -8,12 +8,12 @@ beforeAll(() => {
   }
 })
 
-// It runs what is built, with the ioredis of the package, whatever the rest of the suite has.
+// The measurement runs the built files in dist/, always with the ioredis of the package.
 test('a short measurement of several locks runs to its end and finds no violation', async () => {
   const bench = startChild('bench/probes/multi/all-or-none.mjs', { args: ['--quick'] })
   const { code } = await bench.exited
   const said = bench.all.join('\n')
-  // On failure, all that it said is shown.
+  // If the measurement fails, its whole output is shown.
   expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
   expect(bench.all).toContainEqual(expect.stringMatching(/^two servers, random orders +40 /))
 })

@@ -1,6 +1,6 @@
 import { startChild } from '../../support/children.ts'
 
-// The program runs what is built.
+// The program runs the built files in dist/.
 test('a short comparison of a build with itself prints the ratio of each scenario', async () => {
   const bench = startChild('bench/probes/lock/two-builds.mjs', { args: ['.', '--quick'] })
   const { code } = await bench.exited

@@ -14,7 +14,7 @@ const server = sharedServer()
 const isHeld = async () => (await server.admin.exists('order:1001')) === 1
 let dir: string
 
-/** As a build of NestJS makes it: decorators are no JavaScript yet. */
+/** Compiles the example like a build of NestJS, because JavaScript has no decorators yet. */
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'holdfast-nestjs-'))
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
@@ -51,7 +51,7 @@ describe('a service on NestJS that receives SIGTERM', () => {
     const service = startChild(join(dir, 'main.js'), { env: { REDIS_URL: server.url, ...env } })
     expect(await service.next()).toBe('ready')
     await eventually(isHeld)
-    // The server has granted the lock, and the answer is on its way to the service.
+    // The server has granted the lock. Waits until the answer has reached the service.
     await pause(150)
     return service
   }

@@ -46,7 +46,7 @@ beforeAll(() => {
   }
 })
 
-// Examples may leave keys of their own.
+// Examples may leave keys behind.
 afterEach(() => server.flush())
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -54,13 +54,13 @@ function isCode(block: Block): boolean {
   return block.language === 'ts' || block.language === 'js'
 }
 
-/** A name for its file that leads back to the page. */
+/** Returns a file name that shows the page and the line of the block. */
 function fileOf(block: Block): string {
   const name = block.page.replace(/\.md$/, '').replace(/\W/g, '-')
   return `${name}-line-${block.line}.${block.language === 'ts' ? 'ts' : 'mjs'}`
 }
 
-/** The block that follows, when it shows what the program prints. */
+/** Returns the next block if it shows the output of the program. */
 function outputOf(program: Block): string | undefined {
   const { blocks } = pages.find((page) => page.path === program.page) as Page
   const next = blocks[blocks.indexOf(program) + 1]

@@ -4,7 +4,7 @@ import { allPages, parsePage, readPage, root } from './pages.ts'
 
 const pages = allPages()
 
-/** Why a link leads nowhere; undefined when it is good. */
+/** Returns why a link leads nowhere, or undefined if the link is good. */
 function fault(page: string, target: string): string | undefined {
   if (/^https?:/.test(target)) return undefined
   const [file = '', anchor] = target.split('#')

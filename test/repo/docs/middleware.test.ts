@@ -12,7 +12,7 @@ type Middleware = (
   next: (error?: unknown) => void,
 ) => Promise<void>
 
-/** The middleware of the page, with the locks of that client. */
+/** Compiles the middleware of the page. It uses the locks of this client. */
 function middleware(holdfast: index.Holdfast): Middleware {
   const block = readPage('docs/how-to/http-handler.md').blocks.find(({ body }) =>
     body.includes('export async function exclusive'),

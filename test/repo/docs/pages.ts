@@ -94,7 +94,9 @@ export function parsePage(path: string, text: string): Page {
   return { path, lines, blocks, headings, links }
 }
 
-/** As GitHub makes it: lower case, punctuation dropped, spaces to dashes, repeats numbered. */
+/**
+ * Returns the anchor that GitHub makes: lower case, no punctuation, dashes for spaces, a number for repeated anchors.
+ */
 function anchorOf(text: string, seen: Map<string, number>): string {
   const plain = text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
   const slug = plain
@@ -107,7 +109,7 @@ function anchorOf(text: string, seen: Map<string, number>): string {
   return times === 0 ? slug : `${slug}-${times}`
 }
 
-/** The headings of a page that are nothing but code, such as "## `acquired`". */
+/** Returns the headings of a page that consist only of code, such as "## `acquired`". */
 export function codeHeadings(page: Page, level: number): (Heading & { code: string })[] {
   return page.headings.flatMap((heading) => {
     const code = /^`([^`]+)`$/.exec(heading.text)?.[1]
@@ -115,7 +117,7 @@ export function codeHeadings(page: Page, level: number): (Heading & { code: stri
   })
 }
 
-/** The rows of the first table in a text, each as its cells by the name of their column. */
+/** Returns the rows of the first table in a text. Each row has its cells by the names of the columns. */
 export function tableRows(text: string): Record<string, string>[] {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => line.startsWith('|'))

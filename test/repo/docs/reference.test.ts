@@ -54,7 +54,7 @@ function membersOf(source: string, name: string): Member[] {
   )
 }
 
-/** True if a section begins with the signature of its member: its parameters, and its type or result. */
+/** True if a section begins with the signature of its member: the parameters, and the type or the result. */
 function hasSignature(body: string, member: string): boolean {
   if (member === 'toJSON') return body.includes('JSON.stringify(')
   const property = `readonly ${member}`
@@ -302,7 +302,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
         .map(([, member = '']) => member),
     )
 
-  /** The headings of the section of a class, the first of which is its own. */
+  /** Returns the headings of the section of a class. The first heading is the heading of the section. */
   function sectionOf(name: keyof typeof pageOf) {
     const { headings } = readPage(`docs/reference/${pageOf[name]}.md`)
     const begin = headings.findIndex(({ level, text }) => level === 2 && text.endsWith(`: ${name}`))
@@ -787,7 +787,7 @@ describe('the page about rights', () => {
     const masters = servers.map(({ host, port }) => ({ host, port, ...login }))
     const errors: string[] = []
     const newClient = () => {
-      // A master has a tenth of the lease for its answer.
+      // The time limit for an answer of a master is a tenth of the lease.
       const options = { masters, keyPrefix: 'app:', leaseMs: 6_000, newDeployment: true }
       return new Holdfast(options).on('error', ({ message }) => errors.push(message))
     }

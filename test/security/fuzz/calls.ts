@@ -23,14 +23,14 @@ type Call = (client: Holdfast, name: string, args: readonly unknown[]) => unknow
 const callOf = (object: object, method: string, args: readonly unknown[]) =>
   (object as Record<string, (...all: unknown[]) => unknown>)[method]?.(...args)
 
-/** The method of what `get` gives, for each of these names. */
+/** Returns a call for each of these method names. The call runs the method on the object that `get` returns. */
 function callsOf(get: (client: Holdfast, name: string) => object, methods: string): Call[] {
   return methods.split(' ').map((method) => (client, name, args) => {
     return callOf(get(client, name), method, args)
   })
 }
 
-/** The method of a lease of the upgradable lock, for each of these names. */
+/** Returns a call for each of these method names. The call runs the method on a lease of the upgradable lock. */
 function callsOfUpgradable(methods: string): Call[] {
   return methods.split(' ').map((method) => async (client, name, args) => {
     const lease = await client.getReadWriteLock(name).upgradableLock().lock()
@@ -75,7 +75,7 @@ const CALLS_OF_ALL: readonly Call[] = [
   ...callsOf((client, name) => client.getLeaderElection(name), 'lead resign leader inspect'),
 ]
 
-/** A call that waits longer than that is one that may wait; it ends when its client is closed. */
+/** A call that takes longer than this is a call that waits. It ends when its client closes. */
 const WAITS_MS = 5
 
 async function settle(work: () => unknown): Promise<void> {
@@ -90,7 +90,7 @@ async function settle(work: () => unknown): Promise<void> {
     await Promise.race([done, waits]).finally(() => clearTimeout(timer))
   } catch (error) {
     if (error instanceof HoldfastError) return
-    // A signal that the caller gave tells why.
+    // The caller's own signal gave this reason.
     if (error instanceof Error && error.name === 'AbortError') return
     throw error
   }

@@ -22,7 +22,7 @@ function same(a: unknown, b: unknown, what: string): void {
   if (a !== b) throw new Error(`${what}: ${JSON.stringify(a)} is not ${JSON.stringify(b)}`)
 }
 
-/** True if Redis would match: a copy of `stringmatchlen` in its util.c. */
+/** True if the pattern matches in Redis. This is a copy of `stringmatchlen` in its util.c. */
 function redisMatches(pattern: Buffer, text: Buffer): boolean {
   let [p, s] = [0, 0]
   for (; p < pattern.length && s < text.length; p++) {
@@ -73,7 +73,7 @@ const globbed = fc
   .array(fc.constantFrom('a', 'b', 'z', '-', ']', '\\', 'é'), { maxLength: 6 })
   .map((parts) => parts.join(''))
 
-/** The word that a shell reads from `'…'`, from `$'…'` and from `\x`. */
+/** Returns the word that a shell reads from `'…'`, from `$'…'` and from `\x`. */
 function readWord(word: string): string {
   const bytes: number[] = []
   const add = (text: string) => bytes.push(...Buffer.from(text))

@@ -115,7 +115,7 @@ const dashboards = {
   admin: newDashboard('admin'),
 }
 
-/** Ends what the dashboards of this file have open. */
+/** Closes the dashboards of this file. */
 export async function closeDashboards(): Promise<void> {
   await Promise.all(Object.values(dashboards).map((one) => one.close()))
 }

@@ -68,7 +68,7 @@ const places = fc.oneof(
   ),
   texts,
 )
-/** URLs of any kind; only the login has the secret. */
+/** URLs of any kind. Only the login contains the secret. */
 const urls = fc
   .tuple(
     fc.constantFrom('redis://', 'rediss://', 'http://', 'REDIS://', 'redis:', '//', ''),
@@ -114,7 +114,7 @@ const defaults = {
   secure: { ca: undefined, cert: undefined, key: undefined },
 }
 
-/** These throw a `TypeError`, as their pages say. */
+/** Runs work that may throw a `TypeError`, as the pages say. */
 function orTypeError(work: () => void): void {
   try {
     work()
@@ -148,7 +148,7 @@ export const OPTIONS: readonly Target[] = [
       fc.oneof(anything, sources),
     ),
     (options) => {
-      // It connects at its first entry, which it never has.
+      // It would connect at its first entry, and here it has no entry.
       orTypeError(() => void recordHistory(options as never).stop())
       orTypeError(() => collectMetrics(options as never).stop())
       orTypeError(() => instrument(options as never).stop())

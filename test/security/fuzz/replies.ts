@@ -17,7 +17,7 @@ import { type Target, target } from './target.ts'
 
 type Reader = (reply: unknown) => unknown
 
-/** The readers of all bindings of these modules, and of those that functions make. */
+/** Returns the readers of all bindings in these modules. */
 function readersOf(modules: Readonly<Record<string, object>>): [string, Reader][] {
   return Object.entries(modules).flatMap(([room, module]) =>
     Object.entries(module).flatMap(([name, value]): [string, Reader][] =>
@@ -107,7 +107,7 @@ const reply: fc.Arbitrary<unknown> = fc.oneof(
       { maxLength: 12 },
     ),
   },
-  // As scripts answer: a word, and then numbers, texts and lists.
+  // Scripts answer like this: a word, followed by numbers, texts and lists.
   {
     weight: 8,
     arbitrary: fc

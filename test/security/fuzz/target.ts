@@ -1,18 +1,21 @@
 import fc from 'fast-check'
 import { HoldfastError } from '../../../src/index.ts'
 
-/** One thing that is given inputs at random. */
+/** A function or a program that receives random inputs. */
 export interface Target {
   readonly name: string
-  /** Its part of all inputs. */
+  /** The share of all inputs that this target receives. */
   readonly share: number
   readonly property: () => fc.IRawProperty<unknown>
 }
 
-/** Nothing that is asked of these takes longer than that, in milliseconds; a machine may stand still for a moment. */
+/**
+ * No check takes longer than this, in milliseconds. The limit is generous, because a machine may stand still for a
+ * moment.
+ */
 const LONGEST_MS = 2_000
 
-/** A target that answers at once. */
+/** A target whose check is synchronous. */
 export function target<T>(
   name: string,
   share: number,
@@ -28,7 +31,7 @@ export function target<T>(
   return { name, share, property: () => fc.property(inputs, timed) as fc.IRawProperty<unknown> }
 }
 
-/** A target that answers later. */
+/** A target whose check is asynchronous. */
 export function targetLater<T>(
   name: string,
   share: number,
@@ -51,10 +54,10 @@ export function targetLater<T>(
 
 const [BEFORE, AFTER] = ['Zq7vKd2hTm', 'Wx9pRc4bLn']
 
-/** A password that has to be encoded in a URL. Its halves are so long that no input has one of them by chance. */
+/** A password that must be encoded in a URL. Its halves are so long that no input contains a half by chance. */
 export const SECRET = `${BEFORE}?/%&#@:${AFTER}`
 
-/** Each way in which it could be read in a text. */
+/** The forms in which the password could be read in a text. */
 const READABLE = [
   SECRET,
   encodeURIComponent(SECRET),
@@ -68,7 +71,7 @@ export function assertNoSecret(text: string): void {
   if (found !== undefined) throw new Error(`A secret can be read (${found}): ${text}`)
 }
 
-/** Runs it, and takes errors of the library: anything else that is thrown is a crash. */
+/** Runs the work, and accepts errors of the library. Any other error counts as a crash. */
 export function orRefusal<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -99,7 +102,7 @@ const numbers = fc.oneof(
   fc.constantFrom(0, -0, -1, 0.5, Number.NaN, Infinity, -Infinity, 2 ** 31, 2 ** 53, 1e300),
 )
 
-/** Text that means something to some reader, and any other. */
+/** Texts that have a meaning for some reader, and arbitrary texts. */
 export const texts = fc.oneof(
   printed,
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -108,7 +111,7 @@ export const texts = fc.oneof(
 
 const Bare = () => Object.create(null) as object
 
-/** The values that a caller in JavaScript can give, despite the types. */
+/** Values that a caller in JavaScript can pass, despite the types. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 3, arbitrary: numbers },
   { weight: 3, arbitrary: texts },
@@ -142,7 +145,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.array(fc.oneof(numbers, texts), { maxLength: 4 }) },
 )
 
-/** Options by these names, each of which has any value or is left out. */
+/** Returns options with these names. Each option has any value, or is missing. */
 export const optionsOf = (
   names: readonly string[],
   values: fc.Arbitrary<unknown> = anything,

@@ -25,7 +25,7 @@ beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' 
 
 type Answer = [string, ...unknown[]]
 
-/** What both kinds do, in the same words. Each owner belongs to the client before the first colon. */
+/** The functions of both kinds, with the same names. The client of an owner is the part before the first colon. */
 interface Kind {
   /** Acquires permits; waits if a `client` is given. */
   acquire(owner: string, given?: Arguments): Promise<Answer>
@@ -79,7 +79,7 @@ const permits: Kind = {
     }) as Promise<Answer>,
 }
 
-/** Who began to wait `ms` ago. */
+/** The arguments of a waiter that began to wait `ms` ago. */
 const ago = (ms: number): Arguments => ({ waitedMs: ms })
 const waits = (kind: Kind, owner: string, given: Arguments) =>
   kind.acquire(owner, { client: clientOf(owner), ...given })
@@ -150,7 +150,7 @@ describe.each([
     expect(await available()).toBe(1)
     await kind.release('a:2:1')
     expect(await available()).toBe(2)
-    // The permit is granted, but nothing is released for it.
+    // The permit is granted, but the hand-over releases no permit.
     await kind.handOver('a:2:1', 'a:3:1')
     expect(await available()).toBe(1)
   })
@@ -203,7 +203,7 @@ describe.each([
       await kind.release('x:1:1')
       const answer = await waits(kind, 'a:1:1', { ...ago(500), ...behind(1, 400) })
       expect(answer[0]).toBe('granted')
-      // A place would keep out clients that began to wait later, although permits are available for them.
+      // If the client had a place, clients that began to wait later would be kept out although permits are available.
       expect(await queue()).toEqual([])
     })
 

@@ -38,7 +38,7 @@ const release = (owner: string) => run(scripts.releasePermits, { ...told, owner,
 
 let requests = 0
 
-/** Each with a request of its own. */
+/** Each call is a new request. */
 const change = (how: string, permits: number) =>
   run(
     scripts.setPermits,
@@ -46,7 +46,7 @@ const change = (how: string, permits: number) =>
     { request: `holdfast_request:{it}:${++requests}` },
   )
 
-/** @param request the name of the request; a new one unless it is given */
+/** @param request the name of the request; without it, the request is new */
 const releaseIds = (ids: readonly string[], request = `r${++requests}`) => {
   const keys = [...KEYS, `holdfast_request:{it}:${request}`, HOLDERS, 'holdfast_kind:{it}']
   const args = [told.channel, told.publish, told.tickets, 5_000, ...ids]
@@ -71,11 +71,11 @@ const idsOf = (owner: string) =>
   )
 const bytes = (id: string) => Buffer.from(id, 'hex')
 
-/** As when the lease of its permits ended. */
+/** Ends the lease of the owner's permits. */
 const isOver = (owner: string) =>
   Promise.all(idsOf(owner).map((id) => admin.zadd(TIMEOUTS, 'XX', 1, bytes(id))))
 
-/** Who is noted, in the order of their names. */
+/** Returns the owners in the notes, in alphabetical order. */
 const owners = async () =>
   Object.values(await admin.hgetall(HOLDERS))
     .map((entry) => entry.split(' ')[0])
@@ -112,7 +112,7 @@ describe('an acquisition', () => {
   test('acquisitions and renewals keep the notes for longer than the longest lease', async () => {
     await acquire('c:1:1', { leaseMs: 5 * HOUR_MS })
     expect(await admin.pttl(HOLDERS)).toBeGreaterThan(6 * HOUR_MS)
-    // A shorter lease makes nothing shorter.
+    // A shorter lease does not shorten the TTL.
     await acquire('c:2:1', { leaseMs: 1_000 })
     expect(await admin.pttl(HOLDERS)).toBeGreaterThan(6 * HOUR_MS)
     await admin.pexpire(HOLDERS, 2_000)
@@ -170,7 +170,7 @@ describe('the note of an acquisition', () => {
     await acquire('c:1:2')
     await change('delete', 0)
     expect(await admin.exists(POOL, TIMEOUTS, HOLDERS)).toBe(0)
-    // Its owner finds out, and adds nothing to what is made anew.
+    // The former owner learns of the deletion, and adds nothing to the new semaphore.
     await change('set', 3)
     expect(await renew(10_000, 'c:1:2')).toEqual([-2])
     expect(await release('c:1:2')).toEqual(['gone'])
@@ -192,7 +192,7 @@ describe('the note of an acquisition', () => {
 })
 
 describe('notes that Redisson and older versions leave behind', () => {
-  /** As either gives permits back, or takes those of the dead. */
+  /** Redisson and older versions release permits like this, or take the permits of dead owners like this. */
   async function giveBack(owner: string): Promise<void> {
     const gone = await admin.zrem(TIMEOUTS, ...idsOf(owner).map(bytes))
     await admin.incrby(POOL, gone)
@@ -328,7 +328,7 @@ describe('an acquisition with a limit', () => {
   test('an acquisition sets an unset number to its limit, minus the permits that are held', async () => {
     expect(await acquire('c:1:2', { limit: 5 })).toEqual(['granted', expect.any(String), ''])
     expect(await admin.get(POOL)).toBe('3')
-    // As when the number was evicted.
+    // As if the number had been evicted.
     await admin.del(POOL)
     expect((await acquire('c:2:1', { limit: 5 }))[0]).toBe('granted')
     expect(await admin.get(POOL)).toBe('2')

@@ -33,7 +33,7 @@ beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' 
 
 const told = { channel: CHANNEL, publish: 'PUBLISH', tickets: TICKETS }
 
-/** A try, unless there is a `client`: that waits. */
+/** Tries to acquire permits, or waits if a `client` is given. */
 const acquire = (owner: string, args: Arguments = {}) =>
   run(scripts.acquirePermits, {
     ...told,
@@ -64,7 +64,7 @@ const renew = (leaseMs: number, ...owners: string[]) => {
   return admin.eval(source, keys.length, ...keys, leaseMs, COUNTER_MS, ...owners)
 }
 
-/** Each with a request of its own. */
+/** Each call is a new request. */
 async function set(how: string, permits: number): Promise<Answer> {
   const answer = await change(how, permits)
   await admin.del('holdfast_request:{it}:r')
@@ -80,7 +80,7 @@ function idsOf(owner: string): Buffer[] {
   })
 }
 
-/** The answer to a try where some are taken. */
+/** The answer to a try if some permits are taken. */
 const held = (ttlMs: unknown, free: number, count: number) => [
   'held',
   ttlMs,
@@ -221,7 +221,7 @@ describe('an acquisition', () => {
 })
 
 describe('a waiter', () => {
-  /** Since when each waits, as it was told. */
+  /** The start of each wait, from the answers. */
   const told = new Map<string, string>()
   const waits = async (client: string, permits: number, args: Arguments = {}) => {
     const since = told.get(client) ?? ''
@@ -319,11 +319,11 @@ describe('a waiter', () => {
     await waits('d', 1, { waitedMs: 500 })
     await release('x:1:2')
     await acquire('c:1:1', { client: 'c', since: String(since), last: '' })
-    // Nobody overtakes the one that is about to ask.
+    // No waiter overtakes the next waiter of c, which is about to send its request.
     expect((await waits('d', 1))[0]).toBe('held')
     const answer = () => acquire('c:2:1', { client: 'c', waitedMs: 100 })
     const messages = await messagesOf(async () => expect((await answer())[0]).toBe('held'), TICKETS)
-    // But d has waited for longer than this one.
+    // But d has waited for longer than this waiter of c.
     expect(messages).toEqual(['d'])
     expect((await waits('d', 1))[0]).toBe('granted')
   })
@@ -473,7 +473,7 @@ describe('a change of the number', () => {
     expect(await admin.exists(POOL, TIMEOUTS, HOLDERS, KIND)).toBe(0)
     expect(await queue()).toEqual(['d'])
     expect(await set('delete', 0)).toEqual(['done', 0])
-    // Where the number alone is gone there are permits to take away.
+    // If only the number is gone, there are still permits to take away.
     await set('set', 2)
     await acquire('d:2:2', { client: 'd' })
     await admin.del(POOL)
@@ -677,7 +677,7 @@ test('1,000 random sequences of requests neither lose nor invent a permit', asyn
       total = next(total, reply as Answer)
       expect(Number(free) + Number(live)).toBe(total)
     }
-    // No note of who has permits is left over, and none is missing.
+    // Every owner of permits has a note, and no other note is left.
     const heads = (await admin.zrangeBuffer(TIMEOUTS, '0', '-1')).map((id) =>
       id.toString('hex').slice(0, 24),
     )

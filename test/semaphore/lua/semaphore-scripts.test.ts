@@ -24,7 +24,7 @@ const requestOf = (id: string) => `holdfast_request:{it}:${id}`
 
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
 
-/** With the arguments by name, as the header declares them, and the keys of requests that are answered. */
+/** Runs a script with named arguments, as its header declares them, and with the keys of answered requests. */
 function run(
   { script }: { readonly script: Script },
   id: string | null,
@@ -50,7 +50,7 @@ function run(
   return admin.eval(script.source, keys.length, ...keys, ...args)
 }
 
-/** One that does not wait, unless `client` is given. */
+/** Requests permits without waiting, or as a waiter if `client` is given. */
 const acquire = (owner: string, given: Arguments = {}, answered: readonly string[] = []) =>
   run(
     scripts.acquire,
@@ -59,7 +59,7 @@ const acquire = (owner: string, given: Arguments = {}, answered: readonly string
     answered,
   ) as Promise<[string, ...unknown[]]>
 
-/** One that waits. */
+/** Requests permits as a waiter. */
 const wait = (owner: string, given: Arguments = {}) =>
   acquire(owner, { client: owner.split(':')[0] as string, ...given })
 
@@ -237,7 +237,7 @@ describe('a waiter', () => {
     expect(await told(() => wait('a:1:2', { since: '960' }))).toEqual(['b'])
     expect(await told(() => wait('b:1:1', { since: '970' }))).toEqual([])
     expect(await available()).toBe(1)
-    // Who wants fewer does not overtake.
+    // A waiter that wants fewer permits does not overtake.
     expect((await wait('d:1:1', { since: '990' }))[0]).toBe('held')
     expect(await told(() => release('x:2', 1))).toEqual(['c'])
   })
@@ -255,7 +255,8 @@ describe('a waiter', () => {
     await admin.set(SEMAPHORE, 2)
     expect(await told(() => wait('a:1:1', { since: '970', last: '' }))).toEqual([])
     expect(await waiting()).toEqual(['a', 'b'])
-    // The next of it came after the other client: its turn is later, and that one is told.
+    // The next waiter of this client came after the other client. So its turn is later, and the other client gets the
+    // message.
     expect(await told(() => wait('a:2:1', { since: '990' }))).toEqual(['b'])
     expect(await waiting()).toEqual(['b', 'a'])
   })
@@ -264,7 +265,7 @@ describe('a waiter', () => {
     await wait('a:1:1', { since: '970', waitingMs: 40 })
     const [, ttlMs] = await wait('b:1:1', { since: '980' })
     expect(ttlMs).toBeLessThanOrEqual(42)
-    // The server counts on its wall clock, which may be adjusted meanwhile.
+    // The server uses its wall clock, which may be adjusted during the test.
     await pause(100)
     expect(await told(() => release('x:1', 1))).toEqual(['b'])
     expect(await waiting()).toEqual(['b'])
@@ -450,7 +451,7 @@ test('an inspection leaves out waiters that died before the clock was set back',
 describe('a full server', () => {
   beforeEach(() => admin.set(SEMAPHORE, 3))
 
-  /** What is taken and waits before, and then no memory is left. */
+  /** Some permits are taken and a client waits. Then the server has no free memory. */
   async function full(work: () => Promise<unknown>): Promise<void> {
     await acquire('c:1:2')
     await wait('a:1:9')

@@ -2,10 +2,10 @@ import { startRedis } from '../redis-server.ts'
 import type { Place } from './place.ts'
 import { rightsOfAllKinds } from './rights.ts'
 
-/** One server whose users have the rights that the page about rights lists for all kinds, and no more. */
+/** Starts one server. Its users have exactly the rights that the page about rights lists for all kinds. */
 export async function startAclPlace(): Promise<Place> {
   const untagged = rightsOfAllKinds()
-  // Of names that have a tag of their own, as the page says.
+  // For names that have their own hash tag. Holdfast adds no braces to the keys of such names, as the page says.
   const tagged = untagged
     .filter((one) => one.includes('{app:'))
     .map((one) => one.replace('{app:', 'app:'))
@@ -19,7 +19,7 @@ export async function startAclPlace(): Promise<Place> {
     keyPrefix: 'app:',
     way: () => ({ redis: { host: server.host, port: server.port, ...login, keyPrefix: 'app:' } }),
     async check() {
-      // Every refusal is there, also one that the client made the best of.
+      // The log also has refusals that the client tolerated.
       const refused = await server.admin.call('ACL', 'LOG')
       await server.admin.call('ACL', 'LOG', 'RESET')
       expect(refused).toEqual([])

@@ -12,8 +12,8 @@ interface Keys {
 }
 
 /**
- * Makes certificates of its own, without any program beside Node.js: an authority, and what it has signed
- * for `127.0.0.1` and for a client.
+ * Makes certificates with Node.js alone: an authority, a server certificate for `127.0.0.1`, and a client certificate.
+ * The authority signs both.
  */
 export function makeCertificates(): { ca: string; server: Certificate; client: Certificate } {
   const authority = newKeys()
@@ -33,7 +33,7 @@ function newKeys(): Keys {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }
 
-/** X.509, version 3, in DER: RFC 5280, section 4.1. */
+/** Encodes a certificate: X.509, version 3, in DER (RFC 5280, section 4.1). */
 function certificate({
   name,
   keys,
@@ -94,7 +94,7 @@ function distinguished(commonName: string): Buffer {
   return sequence(tagged(0x31, attribute))
 }
 
-/** UTCTime: 261123052400Z. */
+/** Encodes a UTCTime, for example 261123052400Z. */
 function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\D/g, '').slice(2, 14)
   return tagged(0x17, Buffer.from(`${digits}Z`))

@@ -4,10 +4,10 @@ import { type RedisCluster, startCluster } from '../redis-cluster.ts'
 import { UserInstance } from '../user-instance.ts'
 import { inTurn, type Place, type PlaceServer, type Way } from './place.ts'
 
-/** Long enough that a machine which stands still for a moment does not look like a dead master. */
+/** So long that a master on a machine that stalls for a moment does not count as down. */
 const NODE_TIMEOUT_MS = 15_000
 
-/** Three masters with a replica each. */
+/** Three masters, each with one replica. */
 const SIZE = { masters: 3, replicas: 1, config: { 'cluster-node-timeout': NODE_TIMEOUT_MS } }
 
 export async function startClusterPlace(): Promise<Place> {
@@ -15,7 +15,9 @@ export async function startClusterPlace(): Promise<Place> {
   return { server: new ClusterAsOne(cluster), way: waysTo(cluster) }
 }
 
-/** Without sharded channels, as before Redis 7: nothing may ask for one. */
+/**
+ * Starts a cluster without sharded channels, like a cluster before Redis 7. A client that uses a sharded channel fails.
+ */
 export async function startPlainClusterPlace(): Promise<Place> {
   const rights = ['-ssubscribe', '-sunsubscribe', '-spublish']
   const cluster = await startCluster({
@@ -33,7 +35,7 @@ export async function startPlainClusterPlace(): Promise<Place> {
   }
 }
 
-/** The user's own `Cluster`: not connected yet, or connected. */
+/** Clients find the cluster through a `Cluster` of the user, which is connected or not yet connected. */
 function waysTo({ startNodes }: RedisCluster): () => Way {
   const by = (instance: UserInstance<Cluster>) => ({
     redis: instance.redis,
@@ -45,7 +47,9 @@ function waysTo({ startNodes }: RedisCluster): () => Way {
   ])
 }
 
-/** A cluster as one server: each key is asked of the master that has it, what has no key of all. */
+/**
+ * A cluster, used like one server: a command goes to the master of its key. A command without a key goes to all nodes.
+ */
 class ClusterAsOne implements PlaceServer {
   readonly admin: Redis
   readonly #cluster: RedisCluster
@@ -59,7 +63,7 @@ class ClusterAsOne implements PlaceServer {
     return this.#cluster.flush()
   }
 
-  /** All masters at once, so that there is nobody to vote for a replica. */
+  /** Kills all masters at once, so that no master can vote for a replica. */
   async kill(): Promise<void> {
     await Promise.all(this.#cluster.masters.map((master) => master.kill()))
   }
@@ -102,7 +106,7 @@ class ClusterAsOne implements PlaceServer {
     return [args[1], sum(counts.map(([, count]) => count))]
   }
 
-  /** Sharded or not: a client listens to the others at any node. */
+  /** Lists all channels. Each node may have the subscribers of a channel that is not sharded. */
   async #channels(): Promise<unknown[]> {
     const kinds = ['CHANNELS', 'SHARDCHANNELS']
     const found = await Promise.all(kinds.map((kind) => this.#ofAllNodes('pubsub', [kind])))
@@ -110,7 +114,7 @@ class ClusterAsOne implements PlaceServer {
   }
 }
 
-/** Without the connections by which replicas follow. */
+/** Removes the connections of replicas from the list of clients. */
 function clientsIn(list: unknown): string {
   const lines = String(list).trim().split('\n')
   return lines.filter((line) => !/ flags=[SM]/.test(line)).join('\n')
@@ -120,7 +124,7 @@ function sum(numbers: readonly unknown[]): number {
   return numbers.reduce<number>((total, one) => total + Number(one), 0)
 }
 
-/** Of `INFO commandstats`, as far as anybody asks. */
+/** Adds up the only number of `INFO commandstats` that tests read. */
 function sumOfCalls(infos: readonly unknown[]): string {
   const calls = infos.map((info) => /cmdstat_evalsha:calls=(\d+)/.exec(String(info))?.[1] ?? 0)
   return `cmdstat_evalsha:calls=${sum(calls)}`

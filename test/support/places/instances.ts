@@ -8,7 +8,9 @@ const KEY_PREFIX = 'app:'
 const DATABASE = 2
 const SOCKET = 'redis.sock'
 
-/** One server, found in every form that `redis` has: all of them with a prefix and a database. */
+/**
+ * Starts one server. Clients find it through each form of the option `redis`, always with the same prefix and database.
+ */
 export async function startInstancesPlace(): Promise<Place> {
   const server = await startRedis({ config: { unixsocket: SOCKET, unixsocketperm: 700 } })
   await server.admin.select(DATABASE)
@@ -28,7 +30,7 @@ function formsOf({ host, port, url, folder }: RedisServer): (() => Way)[] {
     () => ({ redis: { path, keyPrefix: KEY_PREFIX, db: DATABASE } }),
     instance(() => new Redis({ ...place, lazyConnect: true })),
     instance(() => new Redis({ ...place, retryStrategy: () => 20 })),
-    // As queues of jobs want theirs, and as those who want to fail soon do.
+    // The settings of users with job queues, and of users whose calls must fail soon.
     instance(() => new Redis({ ...place, maxRetriesPerRequest: null, enableReadyCheck: false })),
     instance(() => new Redis({ ...place, enableAutoPipelining: true, commandTimeout: 5_000 })),
     instance(() => new Redis({ ...place, connectionName: 'mine', stringNumbers: true })),

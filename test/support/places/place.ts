@@ -1,35 +1,35 @@
 import type { HoldfastOptions } from '../../../src/index.ts'
 import type { WorldServer } from '../masters.ts'
 
-/** How one client finds Redis, and what to check once that client has been closed. */
+/** How one client finds Redis, and a check that runs after the client is closed. */
 export interface Way {
   redis: NonNullable<HoldfastOptions['redis']>
   afterClose?: () => Promise<void>
 }
 
-/** Servers as users run them, and the ways in which clients find them. */
+/** Servers in one kind of deployment, and the ways in which clients find these servers. */
 export interface Place {
-  /** All of it as one server. */
+  /** All servers of the place, used like one server. */
   readonly server: PlaceServer
   readonly keyPrefix?: string
-  /** What a client there is told beside the options that a test gives it. */
+  /** Returns options that clients need in this place, in addition to the options of the test. */
   options?(given: HoldfastOptions): Omit<HoldfastOptions, 'redis' | 'masters'>
-  /** Whether a server counts all who listen to a channel; one node of a cluster knows of its own only. */
+  /** True if a server counts all subscribers of a channel. A node of a cluster counts only its own subscribers. */
   readonly countsListeners?: boolean
-  /** For the next client: each in another of the ways that there are. */
+  /** Returns how the next client finds Redis. Successive clients use different ways. */
   way(): Way
-  /** After each test, when its clients are closed: throws where something went wrong unseen. */
+  /** Runs after each test, when its clients are closed. Throws if an error stayed unnoticed. */
   check?(): Promise<void>
-  /** Left out where it serves the whole test file. */
+  /** Missing if the place serves the whole test file. */
   stop?(): Promise<void>
 }
 
 export interface PlaceServer extends WorldServer {
-  /** Makes it answer again, whatever a test did to it. */
+  /** Makes the server answer again, in whatever state a test left the server. */
   revive(): Promise<void>
 }
 
-/** Takes one after the other, and begins anew. */
+/** Returns a function that calls the given functions in turn, again and again. */
 export function inTurn<T>(all: readonly (() => T)[]): () => T {
   let next = 0
   return () => {

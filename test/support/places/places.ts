@@ -7,7 +7,7 @@ import { startSentinelPlace } from './sentinel.ts'
 import { startTlsPlace } from './tls.ts'
 import { startValkeyPlace } from './valkey.ts'
 
-/** Where people run Redis. Each is started once in a test file, when it is first needed. */
+/** The deployments that tests can run in. Each test file starts a place when it first needs the place. */
 const places: Readonly<Record<string, () => Promise<Place>>> = {
   sentinel: startSentinelPlace,
   cluster: startClusterPlace,
@@ -21,7 +21,7 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
 
 const started = new Map<string, Promise<Place>>()
 
-/** Starts it, once for a test file. */
+/** Returns the place with this name. The first call in a test file starts the place. */
 export function placeNamed(name: string): Promise<Place> {
   let place = started.get(name)
   if (place === undefined) {

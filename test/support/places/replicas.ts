@@ -4,7 +4,10 @@ import type { Place, PlaceServer } from './place.ts'
 
 const REPLICAS = 2
 
-/** As it has to be pasted: a server that nobody follows grants no locks. */
+/**
+ * The configuration of the documentation page: a master without a connected replica refuses writes, so it grants no
+ * locks.
+ */
 const CONFIG = {
   'min-replicas-to-write': 1,
   'min-replicas-max-lag': 10,
@@ -13,10 +16,12 @@ const CONFIG = {
   'repl-ping-replica-period': 1,
 }
 
-/** In a lease shorter than that replicas may have no time to confirm it, where the machine stands still. */
+/** On a machine that stalls, the replicas may confirm a grant too late for a shorter lease. */
 const SHORTEST_MS = 1_000
 
-/** A master and its replicas, which clients do not know of, but that all of them have each lock. */
+/**
+ * Starts a master and its replicas. Clients do not connect to the replicas, but wait until all replicas have each lock.
+ */
 export async function startReplicasPlace(): Promise<Place> {
   const [master, ...replicas] = (await Promise.all(
     Array.from({ length: 1 + REPLICAS }, () => startRedis({ config: CONFIG })),
@@ -34,7 +39,7 @@ export async function startReplicasPlace(): Promise<Place> {
   }
 }
 
-/** The master, which is back only when its replicas follow it again. */
+/** A master. `restart` and `revive` wait until its replicas follow it again. */
 export class MasterWithReplicas implements PlaceServer {
   readonly #master: RedisServer
 

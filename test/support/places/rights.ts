@@ -9,18 +9,21 @@ export function rightsOf(title: string): string[] {
   return wordsOfRights(ofTitle[0]?.body ?? '')
 }
 
-/** The words of all lists of kinds, and of what options need in addition. */
+/** The words of all lists of kinds, and of all additional rights that options need. */
 export function rightsOfAllKinds(): string[] {
   return wordsOfRights(bodyOf('Additional rights') + bodyOf('Kinds'))
 }
 
-/** The words of the list for an option, a cluster and the like that has this word. */
+/**
+ * The words of the first list of additional rights that contains `word`, for example the list for an option or for a
+ * cluster.
+ */
 export function additionalRights(word: string): string[] {
   const lists = bodyOf('Additional rights').split('```sh')
   return wordsOfRights(lists.find((one) => one.includes('ACL SETUSER') && one.includes(word)) ?? '')
 }
 
-/** A list for a login without a prefix, by the rule of the page. */
+/** Converts a list for a login without a prefix, by the rule of the page. */
 export function withoutPrefix(words: readonly string[]): string[] {
   const isOfLocks = words.includes('~app:*')
   const others = words.filter((word) => !isOfLocks || !word.startsWith('~'))
@@ -32,7 +35,7 @@ function bodyOf(heading: string, { headings }: Page = page): string {
   return headings.find(({ text }) => text === heading)?.body ?? ''
 }
 
-/** What every `ACL SETUSER` of a text gives. */
+/** Returns the rights that all `ACL SETUSER` lines of a text give. */
 export function wordsOfRights(text: string): string[] {
   const lines = text.replaceAll('\\\n', ' ').split('\n')
   const words = lines

@@ -5,7 +5,7 @@ import { UserInstance } from '../user-instance.ts'
 import { inTurn, type Place, type Way } from './place.ts'
 import { MasterWithReplicas } from './replicas.ts'
 
-/** Long enough that a machine which stands still for a moment does not look like a dead master. */
+/** So long that a master on a machine that stalls for a moment does not count as down. */
 const DOWN_AFTER_MS = 15_000
 
 /** A master, two replicas, and three Sentinels that watch them. */

@@ -8,11 +8,14 @@ import type { Place } from './place.ts'
 
 interface TlsPlace extends Place {
   readonly port: number
-  /** What a client needs, as files. */
+  /** The files that a client needs. */
   readonly files: { readonly ca: string; readonly cert: string; readonly key: string }
 }
 
-/** One server that takes clients by TLS only, and only with a certificate; the tests look at it without. */
+/**
+ * Starts one server that accepts clients only with TLS and a client certificate. The tests inspect the server without
+ * TLS.
+ */
 export async function startTlsPlace(): Promise<TlsPlace> {
   const { ca, server: own, client } = makeCertificates()
   const folder = newServerFolder()

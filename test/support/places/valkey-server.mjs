@@ -1,5 +1,5 @@
-// Valkey compiled to WebAssembly, as a process that is started as any other server: it takes `--port <port>`
-// and passes over all other settings.
+// Runs Valkey, compiled to WebAssembly, as a process that the tests start like any other server. This program reads
+// only `--port <port>` and ignores all other settings.
 import { argv, exit } from 'node:process'
 import { startEmbedded } from '../../../scripts/lib/embedded-valkey.mjs'
 

@@ -6,7 +6,9 @@ import type { Place } from './place.ts'
 
 const FINDER = join(__dirname, '..', '..', '..', 'scripts', 'lib', 'native-server.mjs')
 
-/** A server of 7.2 or later, which has WAITAOF: that of this machine, or a Valkey that is fetched. */
+/**
+ * Finds a server of version 7.2 or later, which has WAITAOF. This is the server of this machine or a downloaded Valkey.
+ */
 export function newServer(): Program & { readonly kind: string } {
   const found = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
     encoding: 'utf8',
@@ -15,13 +17,13 @@ export function newServer(): Program & { readonly kind: string } {
   return { words: [path], kind }
 }
 
-/** The same source as a module of WebAssembly, which tells the process id 42 of itself. */
+/** Valkey as a WebAssembly module. This server always reports the process id 42. */
 const EMBEDDED: Program = {
   words: [process.execPath, '--no-warnings', join(__dirname, 'valkey-server.mjs')],
   toldPid: 42,
 }
 
-/** A server of Valkey; where the machine's is of Redis, the embedded one. */
+/** Starts a Valkey server: the server of this machine if it is Valkey, otherwise the WebAssembly module. */
 export async function startValkeyPlace(): Promise<Place> {
   const found = newServer()
   const server = await startRedis({ program: found.kind === 'valkey' ? found : EMBEDDED })

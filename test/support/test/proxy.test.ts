@@ -26,7 +26,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       atEnd(() => client.disconnect(), { beforeCheck: true })
       return client
     }
-    /** A client that reports a broken connection instead of sending again. */
+    /** A client whose commands fail if the connection breaks. It does not send them again. */
     const openOneShot = () =>
       open({ autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, commandTimeout: 5_000 })
     const counter = async () => {

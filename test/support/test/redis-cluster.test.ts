@@ -14,7 +14,7 @@ test('a cluster has masters that cover all slots, and a replica of each master',
     const [first] = cluster.masters
     const slots = (await first?.admin.cluster('SLOTS')) as [number, number, ...unknown[]][]
     const covered = slots.reduce((sum, [from, to]) => sum + to - from + 1, 0)
-    // From, to, the master, its replica.
+    // The first slot, the last slot, the master and its replica.
     return covered === 16_384 && slots.every((slot) => slot.length === 4)
   })
 })

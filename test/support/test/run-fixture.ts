@@ -10,7 +10,7 @@ export interface FixtureResult {
   failures: string
 }
 
-/** Runs a test file of `fixtures/` in a Jest of its own and tells how each of its tests went, by full name. */
+/** Runs a test file of `fixtures/` in another Jest. Returns the result of each test by its full name. */
 export async function runFixture(
   file: string,
   env: Record<string, string> = {},
@@ -23,7 +23,7 @@ export async function runFixture(
       join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
       '--testMatch=**/test/support/test/fixtures/*.fixture.ts',
       '--runInBand',
-      // The usual one runs timers, and here in the same process as the tests.
+      // The usual reporter starts timers, which `--runInBand` would run in the process of the tests.
       `--reporters=${join(root, 'scripts/lib/total-reporter.mjs')}`,
       '--json',
       `--outputFile=${report}`,
@@ -32,7 +32,7 @@ export async function runFixture(
     ],
     {
       cwd: root,
-      // What came of it is not of the run that this one is part of.
+      // The results of the fixture are not results of the outer test run.
       env: { ...process.env, HOLDFAST_RESULTS: undefined, HOLDFAST_PORTS_OF: portsOf(), ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     },

@@ -6,7 +6,7 @@ describeWorlds('a world', (world) => {
   let client: Holdfast | undefined
 
   afterEach(async () => {
-    // The clients are closed after the hooks of the suite.
+    // The world closes its clients after this hook.
     const lease = await client?.getLock('after each').tryLock()
     await lease?.release()
     client = undefined

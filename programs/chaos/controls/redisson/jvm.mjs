@@ -42,7 +42,7 @@ export class Jvm {
     })
   }
 
-  /** The pid of the JVM, because `setpriv` becomes the JVM. */
+  /** The pid of the JVM, even if `setpriv` starts it, because `setpriv` replaces itself with the JVM. */
   get pid() {
     return this.#process.pid
   }

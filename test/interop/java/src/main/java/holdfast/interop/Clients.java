@@ -28,7 +28,7 @@ final class Clients {
     return client;
   }
 
-  /** Opens a client. All settings that are not asked for are Redisson's own. */
+  /** Opens a client. Settings that are not in the request have Redisson's defaults. */
   String open(Request request) throws Exception {
     var config = new Config();
     if (request.has("watchdogMs")) config.setLockWatchdogTimeout(request.number("watchdogMs", 0));
@@ -64,8 +64,8 @@ final class Clients {
   }
 
   /**
-   * The lock that is asked for. With "object" it is the object that was made under this word before: an RLock keeps
-   * the lease of its last acquisition, and gives it to what is left of the hold after an unlock.
+   * Returns the lock of the request. With "object", this is the lock object that an earlier request made under this
+   * word. An RLock remembers the lease of its last acquisition, and uses it for the rest of the hold after an unlock.
    */
   RLock lock(Request request) {
     if (!request.has("object")) return newLock(request);
@@ -89,17 +89,17 @@ final class Clients {
     };
   }
 
-  /** Each name at each client. */
+  /** Returns a lock for each name at each client. */
   private static RLock[] locks(List<RedissonClient> on, List<String> names) {
     return on.stream().flatMap(each -> names.stream().map(each::getLock)).toArray(RLock[]::new);
   }
 
-  @SuppressWarnings("deprecation") // By Redisson; it is in use all the same.
+  @SuppressWarnings("deprecation") // deprecated by Redisson, but still used by programs
   private static RLock redLock(List<RedissonClient> on, String name) {
     return new RedissonRedLock(on.stream().map(each -> each.getLock(name)).toArray(RLock[]::new));
   }
 
-  /** Sets a NameMapper, whose package is not the same in all releases. */
+  /** Sets a NameMapper. Its package differs between releases. */
   private static void setPrefix(BaseConfig<?> servers, String prefix) throws Exception {
     for (Method setter : BaseConfig.class.getMethods()) {
       if (!setter.getName().equals("setNameMapper")) continue;

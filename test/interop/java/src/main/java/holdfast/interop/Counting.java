@@ -11,11 +11,11 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.redisson.api.RLock;
 
-/** Threads that count in a plain file under a lock: whoever overlaps with somebody loses a count. */
+/** Threads that count in a plain file under a lock. Two threads that overlap lose a count. */
 final class Counting {
   private Counting() {}
 
-  /** Returns how often each thread had the lock. */
+  /** Returns how often each thread held the lock. */
   static List<Integer> run(Supplier<RLock> lockOf, Path file, int workers, int rounds)
       throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(workers);
@@ -44,7 +44,7 @@ final class Counting {
   }
 
   private static void countOne(Path file) throws Exception {
-    String text = Files.readString(file).trim(); // Empty when somebody is writing: that overlaps.
+    String text = Files.readString(file).trim(); // Empty while another thread writes, which is an overlap.
     long count = text.isEmpty() ? 0 : Long.parseLong(text);
     Thread.sleep(1);
     Files.writeString(file, Long.toString(count + 1));

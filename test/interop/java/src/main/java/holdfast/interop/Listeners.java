@@ -8,7 +8,7 @@ import org.redisson.api.DeletedObjectListener;
 import org.redisson.api.ExpiredObjectListener;
 import org.redisson.api.RLock;
 
-/** Listeners of locks, which Redis tells by keyspace events, and how often each was called. */
+/** Listeners of locks, which Redis calls through keyspace events. Counts the calls of each listener. */
 final class Listeners {
   private record Heard(AtomicInteger deleted, AtomicInteger expired, List<Integer> ids) {}
 

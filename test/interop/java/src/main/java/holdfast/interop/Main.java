@@ -38,7 +38,7 @@ public final class Main {
 
   public static void main(String[] args) throws Exception {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    System.setOut(System.err); // What libraries print is no answer.
+    System.setOut(System.err); // so that the output of libraries is not mixed with answers
     Main main = new Main(out);
     var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {

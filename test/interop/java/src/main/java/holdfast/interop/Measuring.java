@@ -13,13 +13,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.redisson.api.RLock;
 
-/** What the benchmarks do in Node.js, done here by threads. Times are of System.nanoTime(). */
+/** The workloads of the benchmarks in Node.js, run here by threads. Times are from System.nanoTime(). */
 final class Measuring {
   private static final long DRAINED_MS = 5_000;
 
   private Measuring() {}
 
-  /** Locks and unlocks for a while, each thread a lock of its own; how often, and how long it took. */
+  /** Each thread locks and unlocks its own lock for a while. Returns the rate and the latencies. */
   static Map<String, Object> rate(
       Function<String, RLock> lockOf, String name, int threads, long ms, boolean nested)
       throws Exception {
@@ -59,7 +59,7 @@ final class Measuring {
     return sorted[Math.min(sorted.length - 1, (int) (share * sorted.length))] / 1e6;
   }
 
-  /** Threads queue behind this one, which then unlocks; the gaps from each to the next. */
+  /** Threads wait behind this thread, which then unlocks. Returns the gaps between the holders. */
   static Map<String, Object> drain(RLock lock, int threads, long queueMs) throws Exception {
     lock.lock();
     var releasedAt = new AtomicLong();
@@ -71,7 +71,7 @@ final class Measuring {
             () -> {
               lock.lock();
               long now = System.nanoTime();
-              gaps.add((now - releasedAt.get()) / 1e6); // Only its holder gets here.
+              gaps.add((now - releasedAt.get()) / 1e6); // only the holder runs this
               releasedAt.set(System.nanoTime());
               lock.unlock();
             });
@@ -89,7 +89,7 @@ final class Measuring {
     }
   }
 
-  /** Threads take turns until a moment; for each of them when it had its turns, and its waits. */
+  /** Threads take turns until the end. Returns the times of the turns of each thread, and its waits. */
   static List<double[][]> take(RLock lock, int threads, double holdMs, double startMs, double ms)
       throws Exception {
     long start = (long) (startMs * 1e6);

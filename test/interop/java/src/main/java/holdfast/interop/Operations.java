@@ -9,7 +9,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.client.codec.StringCodec;
 
-/** What can be asked for. Times are milliseconds; a lease of -1 is the watchdog's. */
+/** The operations of requests. Times are in milliseconds; a lease of -1 is renewed by the watchdog. */
 final class Operations {
   private final Clients clients = new Clients();
   private final Semaphores semaphores = new Semaphores(clients);
@@ -89,7 +89,7 @@ final class Operations {
     return lock.tryLockAndGetToken(waitMs, leaseMs, MILLISECONDS);
   }
 
-  /** The hash behind a lock, as a map of Redisson's. */
+  /** Returns the hash of a lock, as Redisson's map reads it. */
   private Map<String, String> fields(Request request) {
     var redisson = clients.get(request.text("client"));
     return redisson

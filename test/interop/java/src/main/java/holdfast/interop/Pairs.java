@@ -13,13 +13,13 @@ import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
 
 /**
- * Threads that count in two plain files, one after the other, under the lock to write; and threads that compare
- * the files under the lock to read: whoever reads while somebody writes sees that they differ.
+ * Threads that count in two plain files, one after the other, under the write lock. Other threads compare the files
+ * under the read lock. A reader that overlaps with a writer finds that the files differ.
  */
 final class Pairs {
   private Pairs() {}
 
-  /** Returns how often something was written, and how often the files were read to differ. */
+  /** Returns the number of writes, and how often a reader found that the files differ. */
   static List<Integer> run(
       Supplier<RReadWriteLock> lockOf, List<Path> files, int writers, int readers, int rounds)
       throws Exception {
@@ -56,7 +56,7 @@ final class Pairs {
 
   private static boolean writeBoth(List<Path> files) throws Exception {
     for (Path file : files) {
-      String text = Files.readString(file); // Empty when somebody is writing: that overlaps.
+      String text = Files.readString(file); // Empty while another thread writes, which is an overlap.
       long count = text.isEmpty() ? 0 : Long.parseLong(text);
       Thread.sleep(1);
       Files.writeString(file, Long.toString(count + 1));

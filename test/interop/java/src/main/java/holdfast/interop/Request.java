@@ -6,7 +6,7 @@ import com.google.gson.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one line asks for. */
+/** The request in one line of the input. */
 record Request(JsonObject fields) {
   String text(String name) {
     if (!has(name)) throw new IllegalArgumentException("The request needs \"" + name + "\"");
@@ -25,7 +25,7 @@ record Request(JsonObject fields) {
     return fields.get(name).getAsDouble();
   }
 
-  /** The same request about another name. */
+  /** Returns the same request with another name. */
   Request named(String name) {
     JsonObject copy = fields.deepCopy();
     JsonArray names = new JsonArray();

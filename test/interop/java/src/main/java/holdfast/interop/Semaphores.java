@@ -8,7 +8,7 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
-/** What can be asked of semaphores. Times are milliseconds; a lease of -1 is none. */
+/** The requests for semaphores. Times are in milliseconds; -1 means no lease. */
 final class Semaphores {
   private final Clients clients;
 

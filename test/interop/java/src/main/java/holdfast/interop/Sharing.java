@@ -8,7 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.redisson.api.RAtomicLong;
 
-/** Threads that take permits, and count how many are in use at once, in all processes. */
+/** Threads that take permits, and count how many permits all processes use at the same time. */
 final class Sharing {
   private Sharing() {}
 
@@ -16,12 +16,12 @@ final class Sharing {
     void run() throws Exception;
   }
 
-  /** Takes permits, and returns how they are given back. */
+  /** Takes permits, and returns the work that gives them back. */
   interface Taking {
     Work run() throws Exception;
   }
 
-  /** Returns how many permits were in use at once, at most, as these threads saw it. */
+  /** Returns the maximum number of permits in use at the same time, as these threads saw it. */
   static long run(Taking taking, RAtomicLong used, long permits, int threads, int rounds)
       throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(threads);

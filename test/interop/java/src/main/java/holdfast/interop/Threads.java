@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
-/** Threads by name: what runs under one name runs one after the other, on one thread. */
+/** Threads by name. The work for one name runs one task after the other, on one thread. */
 final class Threads {
   private final Map<String, Executor> executors = new ConcurrentHashMap<>();
 

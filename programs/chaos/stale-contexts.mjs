@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 
 /** @returns `{ request, timer }`: each of them runs a function in this way, and resolves when the function is done */
-export function openDoors(client) {
+export function openStaleContexts(client) {
   const opened = open(client).catch(() => ({ request: (job) => job(), timer: (job) => job() }))
   return {
     request: async (job) => (await opened).request(job),

@@ -3,12 +3,12 @@ import { HoldfastError, type HoldfastLock, type Lease } from '../../src/index.ts
 import { SHA } from './fault-rig.ts'
 import type { FaultProxy } from './proxy.ts'
 
-/** HOLDFAST_STORM_SEED=… repeats a storm as far as the network lets it. */
+/** With HOLDFAST_STORM_SEED=…, a storm repeats the same faults. The network may still cause differences. */
 export const SEED = Number(process.env.HOLDFAST_STORM_SEED ?? Math.floor(Math.random() * 2 ** 32))
 
 export type Random = () => number
 
-/** Mulberry32: small, and the same on every machine. */
+/** Random numbers by Mulberry32, which is short and gives the same numbers on every machine. */
 export function randomFrom(seed: number): Random {
   let state = seed
   return () => {
@@ -23,18 +23,18 @@ export function pick<T>(random: Random, among: readonly T[]): T {
   return among[Math.floor(random() * among.length)] as T
 }
 
-export interface Weather {
+export interface FaultProfile {
   name: string
-  /** What a fault may last, in milliseconds. */
+  /** The longest time of a fault, in milliseconds. */
   faultMs: number
   leaseMs: number
   commandTimeoutMs: number
   outageMs: number
-  /** Whether leases may be lost in it. */
+  /** True if clients may lose leases in this profile. */
   loses: boolean
 }
 
-export const weathers: Weather[] = [
+export const faultProfiles: FaultProfile[] = [
   {
     name: 'short faults and long leases',
     faultMs: 60,
@@ -53,11 +53,11 @@ export const weathers: Weather[] = [
   },
 ]
 
-/** One random fault at a time on one client's way, until the storm is over. */
-export async function blow(
+/** Causes random faults on the way of one client, one fault after another, until `isOver()`. */
+export async function causeFaults(
   proxy: FaultProxy,
   random: Random,
-  weather: Weather,
+  profile: FaultProfile,
   isOver: () => boolean,
   scripts: readonly string[] = Object.values(SHA),
 ): Promise<void> {
@@ -76,13 +76,13 @@ export async function blow(
     else if (kind === 5) proxy.dropReplies(options)
     else if (kind === 6) proxy.delay(random() * 20, options)
     else if (kind === 7) proxy.blackHole({ ...options, direction: 'toClient' })
-    await pause(random() * weather.faultMs)
+    await pause(random() * profile.faultMs)
     if (random() < 0.8) await proxy.heal()
   }
   await proxy.heal()
 }
 
-/** Acquires in one of the ways that there are; null when it did not come to that. */
+/** Acquires the lock with a random kind of call. Returns null if the call did not acquire the lock. */
 export async function tryAnyhow(lock: HoldfastLock, random: Random): Promise<Lease | null> {
   const way = random()
   try {

@@ -12,10 +12,10 @@ const MARGIN_MS = 1_200
 /** Only faults that ended at most this long before the last fault count for the bound. */
 const FELT_MS = 5_000
 const LOOK_MS = 250
-/** How often the run repeats a disturbed calm. */
+/** The most times that the run waits for one calm, if late processes disturb it. */
 const TRIES = 3
 
-export class Weather {
+export class FaultSchedule {
   #stage
   #part
   #isCalm = false
@@ -29,7 +29,7 @@ export class Weather {
 
   /** Resolves when there were enough faults, and the last fault is over. */
   async over() {
-    await Promise.all([this.#seasons(), this.#storms()])
+    await Promise.all([this.#windows(), this.#storms()])
   }
 
   /**
@@ -47,7 +47,7 @@ export class Weather {
     }
   }
 
-  async #seasons() {
+  async #windows() {
     const { options } = this.#stage
     const { seconds, mostSeconds = seconds } = options
     const start = now()
