@@ -83,10 +83,6 @@ local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
   return isSet
 end
-if not isSet then
-  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
-  redis.call('ZREM', keys.timeouts, '')
-end
 local lastToken = redis.call('GET', keys.counter)
 if isLate(notAfterUs) then
   return { 'late', serverTimeText() }

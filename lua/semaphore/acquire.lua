@@ -64,10 +64,6 @@ local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
   return isSet
 end
-if not isSet then
-  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
-  redis.call('ZREM', keys.queue, '')
-end
 local taken = redis.call('GET', call.taking)
 forget(unpack(KEYS, 6))
 local answer, left, mayWakeNext, exceptClient = acquirePlain(keys, call, taken, available, isSet)
