@@ -250,8 +250,8 @@ export const memory = [
     file: 'src/servers/records/semaphore/permits.ts',
     search: '  giveBackExpired(pool, record.nowMs)\n  if (limit',
     replace: '  if (limit',
-    test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
+    test: 'test/semaphore/permits.test.ts',
+    name: 'a fixed lease ends, its loss is reported, and another client acquires the permit',
   },
   {
     id: 'memory-permits-revived',
