@@ -250,8 +250,8 @@ export const memory = [
     file: 'src/servers/records/semaphore/permits.ts',
     search: '  giveBackExpired(pool, record.nowMs)\n  if (limit',
     replace: '  if (limit',
-    test: 'test/semaphore/permits.test.ts',
-    name: 'a fixed lease ends, its loss is reported, and another client acquires the permit',
+    test: 'test/memory/semaphores.test.ts',
+    name: 'a waiter acquires the permit of a dead holder when its lease ends',
   },
   {
     id: 'memory-permits-revived',
