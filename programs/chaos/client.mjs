@@ -35,18 +35,20 @@ const KEEP_MS = [0, 0, 20, 1_000]
 let client = open()
 
 function open() {
-  const { cluster, votes, parts, ...others } = options
+  const made = openOn(options)
+  made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
+  return made
+}
+
+function openOn({ cluster, votes, parts, ...others }) {
+  if (votes !== undefined) return openRedLocks(votes, others)
+  const keepMs = keeps ? pick(random, KEEP_MS) : 0
+  if (parts !== undefined) return openSpread(parts, { ...others, keepMs })
   // This instance never connects, because the client duplicates it.
   const place = cluster && {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
-  const keepMs = keeps ? pick(random, KEEP_MS) : 0
-  const made =
-    (votes && openRedLocks(votes, others)) ??
-    (parts && openSpread(parts, { ...others, keepMs })) ??
-    new Holdfast({ ...others, ...place, keepMs })
-  made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
-  return made
+  return new Holdfast({ ...others, ...place, keepMs })
 }
 
 /** Reports each event `changed` of an election to the witness. */

@@ -20,8 +20,7 @@ import { runStage } from './stage.mjs'
 /** The folder for the histories of long runs with violations. */
 const HISTORIES = fileURLToPath(new URL('../../.cache/chaos/', import.meta.url))
 
-/** The number of these worlds in one slice. The seed of the slice chooses them. Some runs release locks by force. */
-const CHOSEN = 4
+/** A slice has some of these worlds, which its seed chooses. Some runs release locks by force. */
 const CHOICE = [
   { world: 'quorum5', force: true },
   { world: 'redlock3' },
@@ -31,6 +30,7 @@ const CHOICE = [
   { world: 'replicas' },
   { world: 'clock' },
 ]
+const CHOSEN = 4
 /** The worlds of one slice. The fastest world is last. */
 const sliceOf = (seed) => [
   { world: 'quorum3' },

@@ -17,7 +17,7 @@ async function open(client) {
   const due = []
   let ids = 0
   let listener
-  await client.getLock(`own-door-${client.id}`).using(async () => {
+  await client.getLock(`own-context-${client.id}`).using(async () => {
     listener = createServer(async ({ url }, response) => {
       await requests.get(url)()
       requests.delete(url)

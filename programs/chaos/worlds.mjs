@@ -33,6 +33,9 @@ const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3'
 
 const urlOf = ({ port }, db) => `redis://${HOST}:${port}/${db}`
 
+/** The options of one client for each server. */
+const eachServer = (ways, db) => ways.map((way) => ({ redis: urlOf(way, db) }))
+
 async function single({ forget }) {
   const db = 1
   const servers = [await Server.start({ persistent: !forget, db })]
@@ -73,8 +76,7 @@ async function quorum(count, db, kind = Server) {
 /** The same masters, but each client has a client of each master, and its locks are RedLocks. */
 async function redLocks() {
   const masters = await quorum(3, 1)
-  const votesBy = (ways) => ways.map((way) => ({ redis: urlOf(way, masters.db) }))
-  return { ...masters, clientsBy: (ways) => ({ votes: votesBy(ways) }) }
+  return { ...masters, clientsBy: (ways) => ({ votes: eachServer(ways, masters.db) }) }
 }
 
 /** Independent servers that keep their data. Each name belongs to one server, so multi-locks use several servers. */
@@ -85,7 +87,7 @@ async function spread() {
     servers: await Promise.all([start(), start(), start()]),
     persistent: true,
     db,
-    clientsBy: (ways) => ({ parts: ways.map((way) => ({ redis: urlOf(way, db) })) }),
+    clientsBy: (ways) => ({ parts: eachServer(ways, db) }),
   }
 }
 

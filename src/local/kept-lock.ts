@@ -70,8 +70,7 @@ export class KeptLock implements Kept {
   acquired({ id, beganAt }: Hold, request: AcquireRequest): void {
     if (this.#ownerId !== id.ownerId) this.#grantedAt = beganAt
     this.#ownerId = id.ownerId
-    const isRenewed = request.lease?.watched === true
-    this.#keepMs = isRenewed && mayBeKept(id.ownerId) ? keepMsOf(request) : 0
+    this.#keepMs = mayBeKept(id.ownerId) ? keepMsOf(request) : 0
   }
 
   keepAfter(hold: Hold): boolean {

@@ -55,19 +55,23 @@ export class LocalLease extends HeldLease {
   }
 }
 
+/** A waiter whose request the server has granted. */
+interface GrantedWaiter {
+  readonly lock: LocalLock
+  readonly request: LeaseRequest
+  readonly calledFrom?: Error
+}
+
 /**
- * Creates the lease of a granted request. The `leaseHolder` of the request stores the lease, so that
- * `unlock()` finds it.
+ * Creates the lease of a waiter whose request was granted. The `leaseHolder` of the request stores the
+ * lease, so that `unlock()` finds it.
  *
- * @param calledFrom the stack trace of the call; undefined if no warning needs the stack trace
  * @param lease the lease; by default a new `LocalLease`
  * @internal
  */
 export function newLease(
-  lock: LocalLock,
+  { lock, request, calledFrom }: GrantedWaiter,
   hold: Hold,
-  request: LeaseRequest,
-  calledFrom?: Error,
   lease: HeldLease = new LocalLease(lock, hold, request),
 ): Lease {
   const { leaseHolder } = request.lease

@@ -187,7 +187,7 @@ export class FairWaiter extends LocalWaiter<Lease> {
   }
 
   resultOf(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request, this.calledFrom)
+    return newLease(this, hold)
   }
 
   #acceptHold(hold: Hold): void {

@@ -13,6 +13,6 @@ export const plainKind: LockKind = {
 
 class LockWaiter extends RacingWaiter<Lease> {
   resultOf(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request, this.calledFrom)
+    return newLease(this, hold)
   }
 }

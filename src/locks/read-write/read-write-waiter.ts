@@ -44,7 +44,7 @@ export class ReadWriteWaiter extends RacingWaiter<Lease> {
   }
 
   resultOf(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request, this.calledFrom)
+    return newLease(this, hold)
   }
 
   override saw(seen: LastHolder & Pick<Held, 'waitId'>): void {
@@ -91,8 +91,8 @@ export class ReadWriteWaiter extends RacingWaiter<Lease> {
 
 export class UpgradableWaiter extends ReadWriteWaiter {
   override resultOf(hold: Hold): Lease {
-    const { lock, request, calledFrom } = this
+    const { lock, request } = this
     const lease = new HeldUpgradableLease(lock, hold, request, request.caller as Upgrader)
-    return newLease(lock, hold, request, calledFrom, lease)
+    return newLease(this, hold, lease)
   }
 }

@@ -1,4 +1,4 @@
-/** The weight of the newest answer in the mean, and in the mean deviation (`stray`). */
+/** The weight of the newest answer in the mean, and in the mean deviation. */
 const WEIGHT = { mean: 1 / 8, deviation: 1 / 4 }
 
 /** The usual response time of one server, computed much as TCP does (RFC 6298). */
