@@ -25,7 +25,7 @@ export const connectToRedis: Connect = (settings, events) =>
 
 function oneServer(settings: Settings, events: ServerEvents): ClientConnection {
   const [source] = sourcesOf(settings) as [RedisSource]
-  const server = redisServer(source, settings, events, REDIS_KINDS)
+  const server = redisServer(source, settings, events)
   const thread = threadFor(source, settings, events)
   return {
     server,
@@ -78,11 +78,11 @@ function redisServer(
   source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
   events: ServerEvents,
-  kinds?: typeof REDIS_KINDS,
 ): RedisServer {
   const options = {
     ...{ counterMs: counterTtlMs, sharded, durability, label, onOutage: events },
-    ...(kinds && { kinds }),
+    // Masters have only plain locks. With these kinds, their errors say which kind has a name.
+    kinds: REDIS_KINDS,
   }
   return new RedisServer(source, commandTimeoutMs, (error) => events.error(error), options)
 }

@@ -51,4 +51,7 @@ export interface BarrierFacts {
   readonly round: number | null
 }
 
-export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = { name: 'barrier' }
+export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
+  name: 'barrier',
+  what: 'a cyclic barrier',
+}

@@ -1,4 +1,4 @@
-import type { ServerKind } from './server-kind.ts'
+import { LOCK_WORDS, type ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /** Announces the new leaders of one election to all clients that listen. */
@@ -9,4 +9,7 @@ export interface ElectionChannel {
   listen(onChange: () => void): Subscription
 }
 
-export const ELECTION: ServerKind<(rawName: string) => ElectionChannel> = { name: 'election' }
+export const ELECTION: ServerKind<(rawName: string) => ElectionChannel> = {
+  name: 'election',
+  what: LOCK_WORDS,
+}

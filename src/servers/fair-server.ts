@@ -2,7 +2,7 @@ import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
 import type { Remaining } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { LoweredHold } from './requests.ts'
-import type { ServerKind } from './server-kind.ts'
+import { LOCK_WORDS, type ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -112,4 +112,4 @@ export interface LocalPlaces {
   places(): readonly { ownerId: string; ticket: string; claimMs: number }[]
 }
 
-export const FAIR: ServerKind<FairServer> = { name: 'fair' }
+export const FAIR: ServerKind<FairServer> = { name: 'fair', what: LOCK_WORDS }

@@ -52,4 +52,7 @@ export interface LatchState {
 
 export const OPEN: LatchState = { count: 0, round: null }
 
-export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = { name: 'latch' }
+export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = {
+  name: 'latch',
+  what: 'a latch',
+}

@@ -1,15 +1,5 @@
 import { CallFailure } from './call-failure.ts'
 
-/** The words for each kind of object, in the error for a name that another object has. */
-export const WHAT_HAS_IT = {
-  lock: 'a lock',
-  readWrite: 'a read-write lock',
-  latch: 'a latch',
-  barrier: 'a cyclic barrier',
-  permits: 'a semaphore with leases',
-  semaphore: 'a semaphore without leases',
-} as const
-
 /** Returns the words of the error, such as `a latch has this name`. */
 export function hasThisName(what: string): string {
   return `${what} has this name`

@@ -112,4 +112,7 @@ export interface AcquiredPermit {
   readonly ttlMs: number | null
 }
 
-export const PERMITS: ServerKind<PermitServer> = { name: 'permits' }
+export const PERMITS: ServerKind<PermitServer> = {
+  name: 'permits',
+  what: 'a semaphore with leases',
+}

@@ -75,4 +75,7 @@ export interface WaitingAttempt extends Attempt {
   readonly isLast: boolean
 }
 
-export const READ_WRITE: ServerKind<ReadWriteServer> = { name: 'read-write' }
+export const READ_WRITE: ServerKind<ReadWriteServer> = {
+  name: 'read-write',
+  what: 'a read-write lock',
+}

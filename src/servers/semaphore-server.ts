@@ -70,4 +70,7 @@ export interface SemaphoreChange {
   readonly ttlMs: number
 }
 
-export const SEMAPHORE: ServerKind<SemaphoreServer> = { name: 'semaphore' }
+export const SEMAPHORE: ServerKind<SemaphoreServer> = {
+  name: 'semaphore',
+  what: 'a semaphore without leases',
+}

@@ -236,5 +236,8 @@ describe('in Redis, keys of other programs', () => {
     atEnd(() => client.close(), { beforeCheck: true })
     const { message } = await errorOf(client.getLock('it').tryLock())
     expect(message).toContain('a semaphore or latch (a string) has this name')
+    await newClient().getCountDownLatch('latch').trySetCount(1)
+    const other = await errorOf(client.getLock('latch').tryLock())
+    expect(other.message).toContain('a latch has this name')
   })
 })

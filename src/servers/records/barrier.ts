@@ -1,5 +1,10 @@
-import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
+import {
+  type Arrival,
+  type Arrived,
+  BARRIER,
+  type BarrierFacts,
+  type RemoteBarrier,
+} from '../barrier-server.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
 import { isEmpty, sizeOf } from './plain-data.ts'
 import type { RecordKind } from './record-kind.ts'
@@ -25,7 +30,7 @@ interface BarrierState {
   readonly outcomes: StoredResults<'left' | 'passed'>
 }
 
-const WHAT = WHAT_HAS_IT.barrier
+const WHAT = BARRIER.what
 
 const PART: RecordPart<BarrierState> = {
   name: 'barrier',

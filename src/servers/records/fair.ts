@@ -6,9 +6,10 @@ import {
   type FairAttempt,
   type LocalPlaces,
 } from '../fair-server.ts'
-import { hasThisName, WHAT_HAS_IT } from '../name-conflict.ts'
+import { hasThisName } from '../name-conflict.ts'
 import { clientOf } from '../owner-id.ts'
 import { endsInMs } from '../remaining.ts'
+import { LOCK_WORDS } from '../server-kind.ts'
 import { lastToken, mint } from './counter.ts'
 import { firstAlive, giveToNext, stayAlive, type WaitingProcess } from './fair-grants.ts'
 import { addToQueue, dropMarks, removeFromQueue } from './lock-queue.ts'
@@ -113,7 +114,7 @@ export function beatOnce(
   counterMs: number,
 ): HeartbeatAnswer | string {
   const { what } = record
-  if (what !== undefined && what !== WHAT_HAS_IT.lock) return hasThisName(what)
+  if (what !== undefined && what !== LOCK_WORDS) return hasThisName(what)
   const { clientId } = process
   const lock = record.part(LOCK_PART)
   const { queue } = lock

@@ -1,7 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 import type { LatchFacts } from '../facts.ts'
-import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
+import { LATCH, type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import { FOREVER } from '../record-store.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
@@ -43,7 +42,7 @@ interface OnceInRound {
   readonly round?: number | undefined
 }
 
-const WHAT = WHAT_HAS_IT.latch
+const WHAT = LATCH.what
 
 const PART: RecordPart<StoredLatch> = {
   name: 'latch',

@@ -1,9 +1,10 @@
 import type { Held } from '../answers.ts'
 import type { HolderFacts } from '../facts.ts'
 import { RELEASED } from '../hint.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
+import { READ_WRITE } from '../read-write-server.ts'
 import { FOREVER } from '../record-store.ts'
 import { endsInMs, type Remaining, shownTtlMs } from '../remaining.ts'
+import { LOCK_WORDS } from '../server-kind.ts'
 import { extendCounter, lastToken, type TokenTerms } from './counter.ts'
 import { otherListeners, publishHint } from './hint-messages.ts'
 import { expireLockQueue, type LockQueue, lockQueueUntilMs, newLockQueue } from './lock-queue.ts'
@@ -23,7 +24,7 @@ interface StoredLock {
   readonly queue: LockQueue
 }
 
-const WHAT = WHAT_HAS_IT.lock
+const WHAT = LOCK_WORDS
 
 export const LOCK_PART: RecordPart<StoredLock> = {
   name: 'lock',
@@ -47,7 +48,7 @@ export function lockOf(record: OpenRecord): StoredLock {
  * lock, so the release answers `gone`.
  */
 export function lockToRelease(record: OpenRecord): StoredLock {
-  record.refuseOthers(WHAT, WHAT_HAS_IT.readWrite)
+  record.refuseOthers(WHAT, READ_WRITE.what)
   return record.part(LOCK_PART)
 }
 

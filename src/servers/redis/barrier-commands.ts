@@ -1,5 +1,10 @@
-import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
-import { WHAT_HAS_IT } from '../name-conflict.ts'
+import {
+  type Arrival,
+  type Arrived,
+  BARRIER,
+  type BarrierFacts,
+  type RemoteBarrier,
+} from '../barrier-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { derived, NAMES } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
@@ -44,7 +49,8 @@ class RedisBarrier implements RemoteBarrier {
 }
 
 export const redisBarrier: RedisKind = {
+  kind: BARRIER,
   type: 'zset',
-  mark: { prefix: NAMES.barrier.state, what: WHAT_HAS_IT.barrier },
+  mark: NAMES.barrier.state,
   open: (server) => (rawName: string) => new RedisBarrier(server, rawName),
 }

@@ -1,3 +1,4 @@
+import { ELECTION } from '../election-channel.ts'
 import { electionChannelOf } from './calls/keys.ts'
 import type { RedisKind } from './calls/redis-kind.ts'
 
@@ -6,6 +7,7 @@ import type { RedisKind } from './calls/redis-kind.ts'
  * election's lock.
  */
 export const redisElection: RedisKind = {
+  kind: ELECTION,
   type: 'hash',
   open: (server) => (rawName: string) => {
     const channel = electionChannelOf(rawName)

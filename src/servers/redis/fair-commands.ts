@@ -2,6 +2,7 @@ import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
 import {
   CLAIM_MS,
   type EndedFairHold,
+  FAIR,
   type FairAttempt,
   type FairGrant,
   type FairServer,
@@ -124,6 +125,7 @@ class RedisFairServer implements FairServer {
 }
 
 export const redisFair: RedisKind = {
+  kind: FAIR,
   type: 'hash',
   open: (server, client) => new RedisFairServer(server, client),
 }

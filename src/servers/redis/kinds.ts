@@ -7,16 +7,18 @@ import { redisReadWrite } from './read-write/read-write-commands.ts'
 import { redisPermits } from './semaphore/permit-commands.ts'
 import { redisSemaphore } from './semaphore/semaphore-commands.ts'
 
+const ALL = [
+  redisFair,
+  redisReadWrite,
+  redisPermits,
+  redisSemaphore,
+  redisLatch,
+  redisBarrier,
+  redisElection,
+]
+
 /**
- * All kinds on Redis except plain locks, by the `name` of their `ServerKind`. Add a line for a new
- * kind.
+ * All kinds on Redis except plain locks, by the `name` of their `ServerKind`. Add a new kind to the
+ * list above.
  */
-export const REDIS_KINDS: RedisKinds = new Map([
-  ['fair', redisFair],
-  ['read-write', redisReadWrite],
-  ['permits', redisPermits],
-  ['semaphore', redisSemaphore],
-  ['latch', redisLatch],
-  ['barrier', redisBarrier],
-  ['election', redisElection],
-])
+export const REDIS_KINDS: RedisKinds = new Map(ALL.map((one) => [one.kind.name, one]))

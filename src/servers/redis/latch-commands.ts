@@ -1,6 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 import type { LatchFacts } from '../facts.ts'
-import type { LatchState, RemoteLatch } from '../latch-server.ts'
+import { LATCH, type LatchState, type RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import { latchKeys, requestKey } from './calls/keys.ts'
@@ -172,6 +172,7 @@ function isOver(answer: { readonly kind: string }): answer is RoundOver {
 }
 
 export const redisLatch: RedisKind = {
+  kind: LATCH,
   type: 'string',
   open: (server) => (rawName: string) => new RedisLatch(server, rawName),
 }

@@ -1,5 +1,10 @@
 import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
-import { WHAT_HAS_IT } from '../../../src/servers/name-conflict.ts'
+import { BARRIER } from '../../../src/servers/barrier-server.ts'
+import { LATCH } from '../../../src/servers/latch-server.ts'
+import { PERMITS } from '../../../src/servers/permit-server.ts'
+import { READ_WRITE } from '../../../src/servers/read-write-server.ts'
+import { SEMAPHORE } from '../../../src/servers/semaphore-server.ts'
+import { LOCK_WORDS } from '../../../src/servers/server-kind.ts'
 import type { RowKind } from '../../kinds/all.ts'
 import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
@@ -18,7 +23,7 @@ type ReadKind = (client: Holdfast, name: string, nowMs: number) => Promise<Found
  * It is last, because every free name with a token counts as a lock.
  */
 const READERS: Readonly<Record<string, ReadKind>> = {
-  async [WHAT_HAS_IT.permits](client, name) {
+  async [PERMITS.what](client, name) {
     const found = await client.getPermitExpirableSemaphore(name).inspect()
     const { permits: total, available, taken, holders, waiting } = found
     if (total === null && waiting.length === 0) return null
@@ -32,25 +37,25 @@ const READERS: Readonly<Record<string, ReadKind>> = {
       isSet: total !== null,
     }
   },
-  async [WHAT_HAS_IT.semaphore](client, name) {
+  async [SEMAPHORE.what](client, name) {
     const { isSet, available, waiting } = await client.getSemaphore(name).inspect()
     if (!isSet && waiting.length === 0) return null
     const queue = waiting.map(waiterForPermits)
     const count = { available, taken: null, toGo: null }
     return { kind: 'semaphore', queue, count, isSet }
   },
-  async [WHAT_HAS_IT.latch](client, name) {
+  async [LATCH.what](client, name) {
     const { count: toGo, waiters } = await client.getCountDownLatch(name).inspect()
     if (toGo === 0) return null
     return { kind: 'latch', listeners: waiters, count: { available: 0, taken: null, toGo } }
   },
-  async [WHAT_HAS_IT.barrier](client, name) {
+  async [BARRIER.what](client, name) {
     const { arrived, parties } = await client.getCyclicBarrier(name).inspect()
     if (parties === null) return null
     const count = { available: 0, taken: arrived, toGo: Math.max(0, parties - arrived) }
     return { kind: 'barrier', unread: arrived, count }
   },
-  async [WHAT_HAS_IT.readWrite](client, name) {
+  async [READ_WRITE.what](client, name) {
     const found = await client.getReadWriteLock(name).inspect()
     const { mode, holders, waitingToRead, waitingToWrite } = found
     const queue = [
@@ -65,7 +70,7 @@ const READERS: Readonly<Record<string, ReadKind>> = {
       mode: mode ?? undefined,
     }
   },
-  async [WHAT_HAS_IT.lock](client, name, nowMs) {
+  async [LOCK_WORDS](client, name, nowMs) {
     const found = await client.getLock(name).inspect()
     const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
     if (holder === null && token === null && queueLength === 0) return null

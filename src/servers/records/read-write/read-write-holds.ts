@@ -1,6 +1,7 @@
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import { isUpgradable, isWriter } from '../../owner-id.ts'
+import { READ_WRITE } from '../../read-write-server.ts'
 import type { Remaining } from '../../remaining.ts'
+import { LOCK_WORDS } from '../../server-kind.ts'
 import { leftMs } from '../moments.ts'
 import type { OpenRecord, RecordPart } from '../open-record.ts'
 import { sizeOf } from '../plain-data.ts'
@@ -33,7 +34,7 @@ export interface ReadWriteHolds {
   readonly queue: ReadWriteQueue
 }
 
-const WHAT = WHAT_HAS_IT.readWrite
+const WHAT = READ_WRITE.what
 
 export const READ_WRITE_PART: RecordPart<ReadWriteHolds> = {
   name: 'read-write',
@@ -52,10 +53,10 @@ export const READ_WRITE_PART: RecordPart<ReadWriteHolds> = {
  * @param admitsLocks if true, a plain lock of this name counts as a free read-write lock
  */
 export function readWriteOf(record: OpenRecord, admitsLocks = false): ReadWriteHolds {
-  if (record.what === WHAT_HAS_IT.lock && !admitsLocks) {
+  if (record.what === LOCK_WORDS && !admitsLocks) {
     throw record.conflict('a lock that is no read-write lock')
   }
-  record.refuseOthers(WHAT, WHAT_HAS_IT.lock)
+  record.refuseOthers(WHAT, LOCK_WORDS)
   return record.part(READ_WRITE_PART)
 }
 

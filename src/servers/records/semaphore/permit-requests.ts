@@ -1,14 +1,14 @@
 import type { LeaseToRenew, Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import { permitsId } from '../../owner-id.ts'
 import type { PermitAnswer, PermitAttempt } from '../../permit-pool.ts'
-import type {
-  PermitChange,
-  PermitFacts,
-  PermitServer,
-  Remembered,
-  RemotePermits,
+import {
+  PERMITS,
+  type PermitChange,
+  type PermitFacts,
+  type PermitServer,
+  type Remembered,
+  type RemotePermits,
 } from '../../permit-server.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
 import { bothReplies, NO_REPLY, type Reply, replyWith } from '../../reply.ts'
@@ -94,7 +94,7 @@ class RecordPermits implements RemotePermits {
 
   inspect(most: number, callMs: number): Promise<PermitFacts> {
     return this.#change(callMs, (record) => {
-      record.refuseOthers(WHAT_HAS_IT.permits)
+      record.refuseOthers(PERMITS.what)
       return permitFacts(record.part(POOL), most, record.nowMs)
     })
   }

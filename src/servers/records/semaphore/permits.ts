@@ -1,7 +1,6 @@
 import type { Released } from '../../answers.ts'
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
-import type { PermitChange, Remembered } from '../../permit-server.ts'
+import { PERMITS, type PermitChange, type Remembered } from '../../permit-server.ts'
 import type { Remaining } from '../../remaining.ts'
 import { extendCounter, mint, type TokenTerms } from '../counter.ts'
 import { timeUs } from '../moments.ts'
@@ -27,7 +26,7 @@ import {
   wakeNext,
 } from './pool.ts'
 
-const WHAT = WHAT_HAS_IT.permits
+const WHAT = PERMITS.what
 
 interface LeasedAttempt extends WaitBegan, PlaceHolder {
   readonly owner: string

@@ -1,7 +1,8 @@
 import { type Hint, MISSED } from '../../hint.ts'
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import { permitIds } from '../../permit-ids.ts'
+import { PERMITS } from '../../permit-server.ts'
 import { FOREVER, type RecordStore } from '../../record-store.ts'
+import { SEMAPHORE } from '../../semaphore-server.ts'
 import type { Subscription } from '../../subscription.ts'
 import type { OpenRecord, RecordPart } from '../open-record.ts'
 import { isEmpty } from '../plain-data.ts'
@@ -66,7 +67,9 @@ export const POOL: RecordPart<Pool> = {
       resultsUntilMs(results),
     ),
   use: ({ available, endsAt, kind }) =>
-    available === null ? undefined : { what: WHAT_HAS_IT[kind], untilMs: endsAt },
+    available === null
+      ? undefined
+      : { what: kind === 'permits' ? PERMITS.what : SEMAPHORE.what, untilMs: endsAt },
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Released } from '../../answers.ts'
 import type { SemaphoreFacts } from '../../facts.ts'
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
-import type { Addition, SemaphoreChange } from '../../semaphore-server.ts'
+import { type Addition, SEMAPHORE, type SemaphoreChange } from '../../semaphore-server.ts'
 import type { OpenRecord } from '../open-record.ts'
 import { forgetResults, resultOf } from '../stored-results.ts'
 import { goOnTo, type PlaceHolder } from './go-on.ts'
@@ -136,7 +135,7 @@ export function giveBackPermits(
  * place was first, wakes the next client.
  */
 export function removeWaiter(record: OpenRecord, client: string): void {
-  record.refuseOthers(WHAT_HAS_IT.semaphore)
+  record.refuseOthers(SEMAPHORE.what)
   const { queue } = record.part(POOL)
   const wasFirst = firstPlace(queue, record.nowMs)?.client === client
   removePlace(queue, client)
@@ -212,7 +211,7 @@ function changed(record: OpenRecord, pool: Pool, change: SemaphoreChange): numbe
 }
 
 export function inspectPermits(record: OpenRecord, most: number): SemaphoreFacts {
-  record.refuseOthers(WHAT_HAS_IT.semaphore)
+  record.refuseOthers(SEMAPHORE.what)
   const { available, queue } = record.part(POOL)
   const waiting = waitingForPermits(queue, most, record.nowMs)
   return { isSet: available !== null, available: available ?? 0, waiting }

@@ -1,4 +1,4 @@
-import { WHAT_HAS_IT } from '../../name-conflict.ts'
+import { SEMAPHORE } from '../../semaphore-server.ts'
 import type { OpenRecord } from '../open-record.ts'
 import { forgetResults, prolongResult, resultOf, storeResult } from '../stored-results.ts'
 import { POOL } from './pool.ts'
@@ -17,7 +17,7 @@ export interface StoredChange {
  * forgets the results of answered requests.
  */
 export function resume(record: OpenRecord, { id, answered }: StoredChange) {
-  record.refuseOthers(WHAT_HAS_IT.semaphore)
+  record.refuseOthers(SEMAPHORE.what)
   const pool = record.part(POOL)
   const earlier = resultOf(pool.results, id)
   forgetResults(pool.results, answered)

@@ -1,18 +1,21 @@
 import type { CallFailure } from '../../call-failure.ts'
-import { hasThisName, NameConflict, WHAT_HAS_IT } from '../../name-conflict.ts'
+import { hasThisName, NameConflict } from '../../name-conflict.ts'
+import { READ_WRITE } from '../../read-write-server.ts'
+import { LOCK_WORDS, type ServerKind } from '../../server-kind.ts'
 import { codeOf } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 
 /** Shows how to recognise the main key of a kind. The name of this key is the raw name. */
 export interface KeyOfKind {
+  readonly kind: ServerKind<object>
   /** The type of the key in Redis, as the command TYPE answers. */
   readonly type: string
   /**
-   * A second key that shows the kind of the first key; left out if there is none. Its name begins
-   * with `prefix`. Error messages call the kind `what`, such as `a cyclic barrier`.
+   * The prefix of a second key that shows the kind of the first key; left out if there is no such
+   * key.
    */
-  readonly mark?: { readonly prefix: string; readonly what: string }
+  readonly mark?: string
 }
 
 /** The keys of all kinds except plain locks, by the folder of the kind's scripts in lua/. */
@@ -83,11 +86,6 @@ function isRawName(key: string): boolean {
 
 const hasTheName = (what: string, name: string) => `${what} has the name ${JSON.stringify(name)}`
 
-/** True for a kind whose main key contains only a number. */
-function isNumberKind(kind: string | null): kind is 'latch' | 'permits' | 'semaphore' {
-  return kind === 'latch' || kind === 'permits' || kind === 'semaphore'
-}
-
 async function whatIs(
   client: RedisClient,
   name: string,
@@ -97,19 +95,20 @@ async function whatIs(
   const unknown = `${OF_OTHERS[type] ?? `a key of type "${type}"`} that Holdfast does not know`
   if (type === 'string') {
     const noted = client.get(kindKey(name)).catch(() => null)
-    const [text, kind] = await Promise.all([client.get(name), noted])
+    const [text, nameOfKind] = await Promise.all([client.get(name), noted])
     if (!/^-?\d+$/.test(text ?? '')) return unknown
-    return (isNumberKind(kind) && WHAT_HAS_IT[kind]) || 'a semaphore or latch (a string)'
+    const known = kinds.get(nameOfKind ?? '')
+    return known?.type === type ? known.kind.what : 'a semaphore or latch (a string)'
   }
-  for (const { type: ofKind, mark } of kinds.values()) {
+  for (const { kind, type: ofKind, mark } of kinds.values()) {
     if (ofKind !== type || mark === undefined) continue
-    if ((await client.exists(derived(mark.prefix, name))) > 0) return mark.what
+    if ((await client.exists(derived(mark, name))) > 0) return kind.what
   }
   if (type !== 'hash') return unknown
   const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)
   const [mode, some] = await Promise.all([client.hget(name, 'mode'), scanned])
   const fields = some?.[1].filter((_, i) => i % 2 === 0) ?? []
   if (!fields.every((field) => OF_LOCK.test(field))) return unknown
-  if (mode !== null) return WHAT_HAS_IT.readWrite
-  return some === null ? 'a lock or another hash' : WHAT_HAS_IT.lock
+  if (mode !== null) return READ_WRITE.what
+  return some === null ? 'a lock or another hash' : LOCK_WORDS
 }

@@ -2,11 +2,12 @@ import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../../answers
 import { MOST_LISTED } from '../../facts.ts'
 import { type Hint, MISSED, TURN_OF_READERS } from '../../hint.ts'
 import { type LockSide, sideId } from '../../owner-id.ts'
-import type {
-  ReadWriteServer,
-  ReadWriteState,
-  RemoteReadWriteLock,
-  WaitingAttempt,
+import {
+  READ_WRITE,
+  type ReadWriteServer,
+  type ReadWriteState,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { type LoweredHold, type Reentry, wholeRelease } from '../../requests.ts'
@@ -51,6 +52,7 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
 }
 
 export const redisReadWrite: RedisKind = {
+  kind: READ_WRITE,
   type: 'hash',
   open: (server, { clientId }) => new RedisReadWriteServer(server, clientId),
 }

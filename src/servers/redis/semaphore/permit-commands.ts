@@ -2,12 +2,13 @@ import type { Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
 import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
-import type {
-  PermitChange,
-  PermitFacts,
-  PermitServer,
-  Remembered,
-  RemotePermits,
+import {
+  PERMITS,
+  type PermitChange,
+  type PermitFacts,
+  type PermitServer,
+  type Remembered,
+  type RemotePermits,
 } from '../../permit-server.ts'
 import { bothReplies, NO_REPLY, type Reply } from '../../reply.ts'
 import { type LoweredHold, wholeRelease } from '../../requests.ts'
@@ -41,6 +42,7 @@ class RedisPermitServer extends KindServer implements PermitServer {
 }
 
 export const redisPermits: RedisKind = {
+  kind: PERMITS,
   type: 'string',
   open: (server, { clientId }) => new RedisPermitServer(server, clientId),
 }

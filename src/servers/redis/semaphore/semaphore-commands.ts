@@ -10,6 +10,7 @@ import {
   type Addition,
   GIVING_BACK_MS,
   type RemoteSemaphore,
+  SEMAPHORE,
   type SemaphoreChange,
   type SemaphoreServer,
 } from '../../semaphore-server.ts'
@@ -67,6 +68,7 @@ export class RedisSemaphoreServer implements SemaphoreServer {
 }
 
 export const redisSemaphore: RedisKind = {
+  kind: SEMAPHORE,
   type: 'string',
   open: (server, client) => new RedisSemaphoreServer(server, client),
 }
