@@ -1,9 +1,9 @@
-import { NAMES } from '../lib/key-names.mjs'
+import { KIND_NAMES } from '../lib/key-names.mjs'
 
 /** @type {import('./kind.mjs').ScriptKind} */
 export default {
   title: 'getCyclicBarrier',
-  names: NAMES.barrier,
+  names: KIND_NAMES.BARRIER_NAMES,
   hasNotes: false,
   asked: ['state'],
 }

@@ -2,8 +2,10 @@
 // scripts. Commands that are sent without a script are listed here. test/places/acl-*.test.ts check that no right is
 // missing, and that each right is needed.
 import { SCRIPT_KINDS, scriptsOf } from '../kinds/kind.mjs'
-import { BIRTH, NAMES } from './key-names.mjs'
+import { BIRTH, KIND_NAMES, NAMES } from './key-names.mjs'
 import { readScript } from './script-commands.mjs'
+
+const { ELECTION_NAMES, FAIR_NAMES, LATCH_NAMES, PERMIT_NAMES } = KIND_NAMES
 
 /** The prefixes of the keys that each folder may have, by their names in the headers. `''` is the key of the lock itself. */
 const KEYS = {
@@ -18,7 +20,7 @@ const KEYS = {
   },
   ...{ client: NAMES.client.report, birth: BIRTH },
 }
-const LOCK_AND_FAIR = { ...NAMES.lock, ...NAMES.fair }
+const LOCK_AND_FAIR = { ...NAMES.lock, ...FAIR_NAMES }
 /** The other keys of a folder, and its channel. */
 const OF_FOLDER = {
   ...{ lock: LOCK_AND_FAIR, fair: LOCK_AND_FAIR, quorum: NAMES.lock },
@@ -107,7 +109,7 @@ export const KINDS = [
   kind(
     'getLeaderElection',
     [...FAIR, ...of('lock', ['inspect', 'peek', 'renew'])],
-    together([REQUESTS, { channels: [NAMES.election.channel] }]),
+    together([REQUESTS, { channels: [ELECTION_NAMES.channel] }]),
   ),
 ]
 
@@ -118,7 +120,7 @@ const READING = {
       ' ',
     ),
   keys: [
-    ...['', 'braces', NAMES.lock.counter, NAMES.fair.queue, NAMES.fair.waiting, NAMES.number.kind],
+    ...['', 'braces', NAMES.lock.counter, FAIR_NAMES.queue, FAIR_NAMES.waiting, NAMES.number.kind],
     ...[...SCRIPT_KINDS.values()].flatMap(({ names, asked = [] }) =>
       asked.map((one) => names[one]),
     ),
@@ -153,7 +155,7 @@ export const TOOLS = [
     title: 'doctor',
     commands:
       'ping time info config|get scan type pttl hget hlen hkeys acl|whoami acl|dryrun'.split(' '),
-    keys: [...READING.keys.filter((one) => one !== NAMES.latch.round), NAMES.number.request],
+    keys: [...READING.keys.filter((one) => one !== LATCH_NAMES.round), NAMES.number.request],
   },
   { title: 'dashboard', ...together([LISTING, HISTORY]) },
   { title: 'dashboard with release', ...together([LISTING, HISTORY, FORCING]) },
@@ -181,7 +183,7 @@ function needsOf(scripts) {
     }
     if (script.args.includes('birth') && ofMasters && name !== 'lock/batch') keys.add(BIRTH)
     if (script.args.includes('channel')) channels.add(OF_FOLDER[folder].channel)
-    if (script.args.includes('tickets')) channels.add(NAMES.permits.tickets)
+    if (script.args.includes('tickets')) channels.add(PERMIT_NAMES.tickets)
     if (script.args.includes('inbox')) channels.add(NAMES.client.inbox)
   }
   return { commands: [...commands], keys: [...keys], channels: [...channels] }
@@ -222,7 +224,7 @@ export function wordsOf({ commands, keys = [], channels = [] }) {
   const channel = (name) => {
     const own = WITHOUT_PREFIX[name]
     if (own !== undefined) return `&${own}`
-    const start = name === NAMES.latch.channel ? name : `${name}:`
+    const start = name === LATCH_NAMES.channel ? name : `${name}:`
     return `&${start}{${PREFIX}*`
   }
   return [

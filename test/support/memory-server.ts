@@ -14,14 +14,10 @@ import {
   READ_WRITE_PART,
 } from '../../src/servers/records/read-write/read-write-holds.ts'
 import { LOCK_PART } from '../../src/servers/records/stored-lock.ts'
-import {
-  INBOX,
-  latchKeys,
-  lockKeys,
-  queueKeys,
-  readWriteKeys,
-  requestsOf,
-} from '../../src/servers/redis/calls/keys.ts'
+import { INBOX, lockKeys, requestsOf } from '../../src/servers/redis/calls/keys.ts'
+import { queueKeys } from '../../src/servers/redis/key-names/fair.ts'
+import { latchKeys } from '../../src/servers/redis/key-names/latch.ts'
+import { readWriteKeys } from '../../src/servers/redis/key-names/read-write.ts'
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'

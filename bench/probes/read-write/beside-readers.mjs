@@ -6,7 +6,7 @@
 // Run `npm run build`, then `node bench/probes/read-write/beside-readers.mjs [calls] [blocks]`. `--quick` makes a
 // short run.
 
-import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/calls/keys.js'
+import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/key-names/read-write.js'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { median } from '../../compare/figures.mjs'
 import { startServer, table } from '../../support/support.mjs'

@@ -7,7 +7,7 @@
 // Run `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` makes a short
 // run.
 import { setTimeout as pause } from 'node:timers/promises'
-import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/calls/keys.js'
+import { readWriteKeys } from '../../../.cache/modules/src/servers/redis/key-names/read-write.js'
 import * as scripts from '../../../.cache/modules/src/servers/redis/scripts/read-write.generated.js'
 import { Holdfast } from '../../../dist/esm/src/index.js'
 import { median } from '../../compare/figures.mjs'

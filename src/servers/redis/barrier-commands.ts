@@ -6,19 +6,9 @@ import {
   type RemoteBarrier,
 } from '../barrier-server.ts'
 import type { Subscription } from '../subscription.ts'
-import { derived, NAMES } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
+import { BARRIER_NAMES, barrierKeys } from './key-names/barrier.ts'
 import * as scripts from './scripts/barrier.generated.ts'
-
-/** Returns the keys and the channel of a cyclic barrier. */
-export function barrierKeys(rawName: string) {
-  return {
-    barrier: rawName,
-    state: derived(NAMES.barrier.state, rawName),
-    settled: derived(NAMES.barrier.settled, rawName),
-    channel: derived(NAMES.barrier.channel, rawName),
-  }
-}
 
 class RedisBarrier implements RemoteBarrier {
   readonly #server: KindScripts
@@ -51,6 +41,6 @@ class RedisBarrier implements RemoteBarrier {
 export const redisBarrier: RedisKind = {
   kind: BARRIER,
   type: 'zset',
-  mark: NAMES.barrier.state,
+  mark: BARRIER_NAMES.state,
   open: (server) => (rawName: string) => new RedisBarrier(server, rawName),
 }

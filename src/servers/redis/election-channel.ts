@@ -1,6 +1,6 @@
 import { ELECTION } from '../election-channel.ts'
-import { electionChannelOf } from './calls/keys.ts'
 import type { RedisKind } from './calls/redis-kind.ts'
+import { electionChannelOf } from './key-names/election.ts'
 
 /**
  * Announces leaders. In a cluster with sharded channels, the messages stay in the shard of the

@@ -12,8 +12,9 @@ import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Attempt, LoweredHold, Passing, Reentry } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
-import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
+import { forcedKey, type LockKeys } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
+import { queueKeys } from './key-names/fair.ts'
 import * as lock from './lock-bindings.ts'
 
 /** The parts of the server that a lock uses. */

@@ -9,20 +9,19 @@ import {
 } from '../../../src/index.ts'
 import { resolveOptions } from '../../../src/options/settings.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
-import { barrierKeys } from '../../../src/servers/redis/barrier-commands.ts'
 import {
   clientKey,
-  electionChannelOf,
   INBOX,
-  latchKeys,
   lockKeys,
-  permitKeys,
-  queueKeys,
-  readWriteKeys,
   requestKey,
   requestsOf,
-  semaphoreKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
+import { barrierKeys } from '../../../src/servers/redis/key-names/barrier.ts'
+import { electionChannelOf } from '../../../src/servers/redis/key-names/election.ts'
+import { queueKeys } from '../../../src/servers/redis/key-names/fair.ts'
+import { latchKeys } from '../../../src/servers/redis/key-names/latch.ts'
+import { permitKeys, semaphoreKeys } from '../../../src/servers/redis/key-names/permits.ts'
+import { readWriteKeys } from '../../../src/servers/redis/key-names/read-write.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
 import { eventually } from '../../support/eventually.ts'

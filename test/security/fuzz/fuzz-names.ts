@@ -5,12 +5,10 @@ import { readMessage, written } from '../../../src/local/revocation-messages.ts'
 import { fromTraceparent } from '../../../src/observe/opentelemetry/traceparent.ts'
 import { rawNameOf } from '../../../src/servers/raw-name.ts'
 import { slotOf } from '../../../src/servers/redis/calls/cluster-slot.ts'
-import {
-  lockKeys,
-  permitKeys,
-  queueKeys,
-  readWriteKeys,
-} from '../../../src/servers/redis/calls/keys.ts'
+import { lockKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { queueKeys } from '../../../src/servers/redis/key-names/fair.ts'
+import { permitKeys } from '../../../src/servers/redis/key-names/permits.ts'
+import { readWriteKeys } from '../../../src/servers/redis/key-names/read-write.ts'
 import { nameRule } from '../../../src/servers/redis/name-rule.ts'
 import { fieldsOf, type NewEntry, readEntry } from '../../../tools/history/entry.ts'
 import { matcherOf } from '../../../tools/inspection/glob.ts'

@@ -1,4 +1,5 @@
-import { BIRTH, lockKeys, NAMES, queueKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { BIRTH, lockKeys, NAMES } from '../../../src/servers/redis/calls/keys.ts'
+import { FAIR_NAMES, queueKeys } from '../../../src/servers/redis/key-names/fair.ts'
 import { KEY_KINDS } from '../../inspection/redis/kinds/all.ts'
 import type { Needs } from '../../inspection/redis/kinds/kind.ts'
 
@@ -56,7 +57,7 @@ export function needsOf(
   const own = (prefixes: readonly string[]) => prefixes.map((one) => `~${pattern(one)}`)
   const first = [
     `~${keyPrefix}*`,
-    ...own([NAMES.lock.counter, NAMES.fair.queue, NAMES.fair.waiting]),
+    ...own([NAMES.lock.counter, FAIR_NAMES.queue, FAIR_NAMES.waiting]),
     `&${pattern(NAMES.lock.channel)}`,
   ]
   const plain = {

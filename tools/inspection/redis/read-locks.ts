@@ -1,4 +1,5 @@
-import { lockKeys, queueKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { lockKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { queueKeys } from '../../../src/servers/redis/key-names/fair.ts'
 import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
 import { type BareDetail, newDetail } from '../conclude.ts'
 import { Answers, type FoundKey, type Requests, reply, timeMsOf } from './answers.ts'

@@ -13,10 +13,11 @@ import {
 import { bothReplies, NO_REPLY, type Reply } from '../../reply.ts'
 import { type LoweredHold, wholeRelease } from '../../requests.ts'
 import type { Subscription } from '../../subscription.ts'
-import { permitKeys, requestKey } from '../calls/keys.ts'
+import { requestKey } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
 import { type KindScriptServer, type Renewing, renewingOwners } from '../calls/renew.ts'
+import { permitKeys } from '../key-names/permits.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import * as permits from './permit-bindings.ts'
 

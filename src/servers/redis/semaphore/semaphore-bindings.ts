@@ -1,9 +1,17 @@
 import type { Released } from '../../answers.ts'
 import type { SemaphoreFacts } from '../../facts.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
+import type { semaphoreKeys } from '../key-names/permits.ts'
 import { converted } from '../scripts/convert.ts'
 import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
+
+/** The names for a request whose result is stored under its id. */
+export interface StoredNames extends ReturnType<typeof semaphoreKeys> {
+  readonly request: string
+  /** The keys of the results that the server may forget. */
+  readonly answered: readonly string[]
+}
 
 export const acquire = converted(scripts.acquire, permitAnswer)
 /** The answer has two parts: the answer to the addition, as for `add`, and the answer to the attempt. */

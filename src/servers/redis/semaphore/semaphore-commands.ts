@@ -17,8 +17,9 @@ import {
 import type { KindClient } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { WAITING_MS } from '../../waiting-time.ts'
-import { requestKey, semaphoreKeys } from '../calls/keys.ts'
+import { requestKey } from '../calls/keys.ts'
 import type { KindScripts, RedisKind } from '../calls/redis-kind.ts'
+import { semaphoreKeys } from '../key-names/permits.ts'
 import type { Binding, GivenSource } from '../scripts/script.ts'
 import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
@@ -26,13 +27,6 @@ import * as semaphores from './semaphore-bindings.ts'
 
 /** The server keeps a result for this time after the last possible repeat of the request, in milliseconds. */
 const MARGIN_MS = 60_000
-
-/** The names for a request whose result is stored under its id. */
-interface StoredNames extends ReturnType<typeof semaphoreKeys> {
-  readonly request: string
-  /** The keys of the results that the server may forget. */
-  readonly answered: readonly string[]
-}
 
 export class RedisSemaphoreServer implements SemaphoreServer {
   readonly server: KindScripts
@@ -205,7 +199,7 @@ class RedisSemaphore implements RemoteSemaphore {
 
   #request<Given, A>(
     change: Addition | SemaphoreChange,
-    binding: Binding<StoredNames, Given, A>,
+    binding: Binding<semaphores.StoredNames, Given, A>,
     given: Given,
     callMs: number,
   ): Promise<A> {
@@ -235,7 +229,7 @@ class RedisSemaphore implements RemoteSemaphore {
 
   #run<Given, A>(
     id: string,
-    binding: Binding<StoredNames, Given, A>,
+    binding: Binding<semaphores.StoredNames, Given, A>,
     given: GivenSource<Given>,
     callMs: number,
     reply: Reply<A>,
@@ -243,7 +237,7 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host.server.runner.run(binding, this.#namesFor(id), given, callMs, reply)
   }
 
-  #namesFor(id: string): StoredNames {
+  #namesFor(id: string): semaphores.StoredNames {
     const answered = this.#host.answered.takeNext(this.#rawName)
     return { ...this.#keys, request: requestKey(this.#rawName, id), answered }
   }

@@ -1,9 +1,10 @@
-import { derived, NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { derived } from '../../../../src/servers/redis/calls/keys.ts'
+import { BARRIER_NAMES } from '../../../../src/servers/redis/key-names/barrier.ts'
 import type { Requests } from '../answers.ts'
 import type { KeyKind } from './kind.ts'
 import { MOST_READ, SETS } from './names.ts'
 
-const { state, settled, channel } = NAMES.barrier
+const { state, settled, channel } = BARRIER_NAMES
 
 export const barrier: KeyKind = {
   kind: 'barrier',

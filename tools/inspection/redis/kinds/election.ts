@@ -1,4 +1,4 @@
-import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { ELECTION_NAMES } from '../../../../src/servers/redis/key-names/election.ts'
 import { concludeHash, fairRights, forceLock } from './hashes.ts'
 import type { KeyKind } from './kind.ts'
 
@@ -11,7 +11,7 @@ export const election: KeyKind = {
   force: forceLock,
   rights(names) {
     const { commands, patterns } = fairRights(names)
-    const channels = [names.channel(NAMES.election.channel)]
+    const channels = [names.channel(ELECTION_NAMES.channel)]
     return { kind: 'leader election', commands, patterns: [...patterns, ...channels] }
   },
 }

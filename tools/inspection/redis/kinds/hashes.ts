@@ -1,10 +1,5 @@
-import {
-  forcedKey,
-  INBOX,
-  lockKeys,
-  NAMES,
-  queueKeys,
-} from '../../../../src/servers/redis/calls/keys.ts'
+import { forcedKey, INBOX, lockKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import { FAIR_NAMES, queueKeys } from '../../../../src/servers/redis/key-names/fair.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../../conclude.ts'
 import { type Answers, type FoundKey, pairs, type Requests } from '../answers.ts'
 import type { ForceTerms, RightNames } from './kind.ts'
@@ -30,7 +25,7 @@ export function lockRequests({ key, type, queued, isCluster }: FoundKey): Reques
       listeners: listenersOf(lockKeys(key).channel, isCluster),
     }),
     ...(queued > 0 && {
-      fair: queueOf(NAMES.fair.queue, key),
+      fair: queueOf(FAIR_NAMES.queue, key),
       places: ['HGETALL', queueKeys(key).waiting],
     }),
   }
@@ -127,7 +122,7 @@ export function forceLock({ key, owner, token, floor, publish, forcedMs }: Force
 }
 
 export function fairRights({ lock: key, own }: RightNames) {
-  const { javaQueue, javaTimeouts } = NAMES.fair
+  const { javaQueue, javaTimeouts } = FAIR_NAMES
   return {
     commands: [
       ['EXISTS', key],

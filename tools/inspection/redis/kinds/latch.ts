@@ -1,11 +1,12 @@
-import { kindKey, latchKeys, NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { kindKey, NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { LATCH_NAMES, latchKeys } from '../../../../src/servers/redis/key-names/latch.ts'
 import type { Requests } from '../answers.ts'
 import type { KeyKind } from './kind.ts'
 import { listenersOf } from './names.ts'
 import { numberIn, numberKindOf } from './numbers.ts'
 
 const { kind, request } = NAMES.number
-const { round, channel } = NAMES.latch
+const { round, channel } = LATCH_NAMES
 
 export const latch: KeyKind = {
   kind: 'latch',

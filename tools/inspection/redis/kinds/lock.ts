@@ -1,9 +1,10 @@
 import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { FAIR_NAMES } from '../../../../src/servers/redis/key-names/fair.ts'
 import { concludeHash, fairRights, forceLock, lockRequests } from './hashes.ts'
 import type { KeyKind } from './kind.ts'
 
 const { counter, forced } = NAMES.lock
-const { queue, waiting, javaQueue } = NAMES.fair
+const { queue, waiting, javaQueue } = FAIR_NAMES
 
 /** Plain locks and fair locks. */
 export const lock: KeyKind = {

@@ -1,4 +1,5 @@
-import { kindKey, NAMES, semaphoreKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import { kindKey } from '../../../../src/servers/redis/calls/keys.ts'
+import { PERMIT_NAMES, semaphoreKeys } from '../../../../src/servers/redis/key-names/permits.ts'
 import { wantedPermits } from '../../../kinds/permits.ts'
 import type { BareWaiter } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
@@ -32,7 +33,7 @@ export function permitRequests({ key, type }: FoundKey): Requests {
   return {
     ...(type === 'string' && { number: ['GET', key] }),
     note: ['GET', kindKey(key)],
-    wanting: queueOf(NAMES.permits.queue, key),
+    wanting: queueOf(PERMIT_NAMES.queue, key),
     wanted: ['HGETALL', semaphoreKeys(key).alive],
   }
 }

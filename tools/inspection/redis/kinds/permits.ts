@@ -1,4 +1,5 @@
-import { NAMES, permitKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { PERMIT_NAMES, permitKeys } from '../../../../src/servers/redis/key-names/permits.ts'
 import type { BareHolder } from '../../conclude.ts'
 import { permitsOf } from '../../owner-ids.ts'
 import type { Requests } from '../answers.ts'
@@ -8,7 +9,7 @@ import { MOST_READ } from './names.ts'
 import { numberIn, numberKindOf, permitQueue, permitRequests } from './numbers.ts'
 import { ageOf } from './waiters.ts'
 
-const { queue, alive, holders } = NAMES.permits
+const { queue, alive, holders } = PERMIT_NAMES
 const { kind } = NAMES.number
 
 /** The latest expiry of a permit with a lease, in milliseconds since 1970. */

@@ -1,10 +1,14 @@
-import { derived, NAMES, readWriteKeys, tagged } from '../../../../src/servers/redis/calls/keys.ts'
+import { derived, tagged } from '../../../../src/servers/redis/calls/keys.ts'
+import {
+  READ_WRITE_NAMES,
+  readWriteKeys,
+} from '../../../../src/servers/redis/key-names/read-write.ts'
 import type { Requests } from '../answers.ts'
 import { concludeHash, readersOf } from './hashes.ts'
 import type { KeyKind } from './kind.ts'
 import { CLAIM_MS, COUNTER_MS, HASHES, queueOf, SETS } from './names.ts'
 
-const { readers, writers, alive, phase, channel } = NAMES.readWrite
+const { readers, writers, alive, phase, channel } = READ_WRITE_NAMES
 
 export const readWrite: KeyKind = {
   kind: 'read-write',

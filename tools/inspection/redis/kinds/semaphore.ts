@@ -1,9 +1,10 @@
 import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { PERMIT_NAMES } from '../../../../src/servers/redis/key-names/permits.ts'
 import type { KeyKind } from './kind.ts'
 import { HASHES, SETS } from './names.ts'
 import { numberIn, numberKindOf, permitQueue, permitRequests } from './numbers.ts'
 
-const { queue, alive, holders, channel, tickets } = NAMES.permits
+const { queue, alive, holders, channel, tickets } = PERMIT_NAMES
 const { kind, request } = NAMES.number
 
 /** Semaphores whose permits have no leases. */
