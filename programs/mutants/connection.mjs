@@ -51,7 +51,7 @@ export const connection = [
   {
     id: 'answer-read-too-late',
     mistake: 'After a blocked event loop, an answer that has already arrived counts as missing.',
-    file: 'src/servers/redis/connection/due-calls.ts',
+    file: 'src/servers/availability/due-calls.ts',
     search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
     replace: 'readonly #onTime = () => this.#giveUp()',
     test: 'test/servers/lock-batch.test.ts',

@@ -2,7 +2,7 @@ import { isTraced, type OutageFact, outageTrace, publishEnd } from '../diagnosti
 import { RedisUnavailableError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
-import type { Outage, OutageListener } from '../servers/outage.ts'
+import type { Outage, OutageListener } from '../servers/availability/outage.ts'
 
 /**
  * The words in the error of an outage, by the kind of failure. The first words are for the

@@ -40,7 +40,7 @@ const engineMayImport: Record<string, string[]> = {
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases like a user. It acquires and renews nothing itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'servers', 'kit', 'eventemitter3'],
-  local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'kit'],
+  local: ['channels', 'waiting', 'lease', 'owner', 'servers', 'type servers/availability', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   // Only the folder `local` makes the observer. All other code knows the interface of an observer.
   channels: ['lease', 'type kit'],
@@ -53,6 +53,7 @@ const engineMayImport: Record<string, string[]> = {
   'servers/records/read-write': ['servers/records', 'servers', 'kit'],
   'servers/records/semaphore': ['servers/records', 'servers', 'kit'],
   'servers/redis': [
+    'servers/availability',
     'servers/redis/calls',
     'servers/redis/connection',
     'servers/redis/durability',
@@ -66,6 +67,7 @@ const engineMayImport: Record<string, string[]> = {
     'ioredis',
   ],
   'servers/redis/calls': [
+    'servers/availability',
     'servers/redis/connection',
     'servers/redis/scripts',
     'servers',
@@ -102,7 +104,8 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/redis/connection': ['servers', 'kit', 'ioredis'],
+  'servers/availability': ['servers', 'kit'],
+  'servers/redis/connection': ['servers/availability', 'servers', 'kit', 'ioredis'],
   'servers/redis/scripts': ['type servers'],
   'servers/redis/thread': [
     'servers/redis',
@@ -128,7 +131,13 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers/records', 'servers/records/kinds', 'servers', 'kit'],
+  'servers/memory': [
+    'servers/records',
+    'servers/records/kinds',
+    'type servers/availability',
+    'servers',
+    'kit',
+  ],
   kit: [],
   // Subscribers of facts inside a service import only the public entry.
   'observe/facts': ['index'],

@@ -1,7 +1,8 @@
+import { DueCall, DueCalls } from '../../src/servers/availability/due-calls.ts'
+import { Trouble } from '../../src/servers/availability/trouble.ts'
 import type { CallFailure } from '../../src/servers/call-failure.ts'
-import { DueCall, DueCalls } from '../../src/servers/redis/connection/due-calls.ts'
+import { failureOf } from '../../src/servers/redis/connection/failure-of.ts'
 import type { RedisClient } from '../../src/servers/redis/connection/open-client.ts'
-import { Trouble } from '../../src/servers/redis/connection/trouble.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -15,7 +16,7 @@ const HOST = {
 }
 
 /** A call whose answer the test gives. */
-class CallByHand extends DueCall {
+class CallByHand extends DueCall<RedisClient> {
   readonly answer = deferred<unknown>()
   readonly answers: unknown[] = []
   readonly failures: CallFailure[] = []
@@ -36,7 +37,11 @@ class CallByHand extends DueCall {
 test('a server that answers one call and then hangs counts as silent for the other calls', async () => {
   const client = {} as RedisClient
   const silences: number[] = []
-  const due = new DueCalls(SILENCE_MS, { ...HOST, suspect: () => silences.push(due.silentMs) })
+  const due = new DueCalls(
+    SILENCE_MS,
+    { ...HOST, suspect: () => silences.push(due.silentMs) },
+    failureOf,
+  )
   const [first, second] = [new CallByHand(), new CallByHand()]
   due.send(client, first, SILENCE_MS)
   due.send(client, second, SILENCE_MS)
@@ -48,7 +53,7 @@ test('a server that answers one call and then hangs counts as silent for the oth
 })
 
 test('an answer that comes after its call was given up is ignored', async () => {
-  const due = new DueCalls(10_000, HOST)
+  const due = new DueCalls(10_000, HOST, failureOf)
   const call = new CallByHand()
   due.send({} as RedisClient, call, 20)
   await eventually(() => call.failures.length === 1)

@@ -1,12 +1,10 @@
+import type { ConnectionEvents } from '../../src/servers/availability/connection-events.ts'
+import type { Outage } from '../../src/servers/availability/outage.ts'
+import { Outages } from '../../src/servers/availability/outages.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
-import type { Outage } from '../../src/servers/outage.ts'
-import type {
-  ConnectionEvents,
-  ServerDetails,
-} from '../../src/servers/redis/connection/connection-events.ts'
-import { Outages } from '../../src/servers/redis/connection/outages.ts'
+import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 
-const FACTS = {} as ServerDetails
+const FACTS = {}
 const failure = new CallFailure('unsent', 'connect ECONNREFUSED')
 
 beforeEach(() => void jest.useFakeTimers())
@@ -20,12 +18,12 @@ function begin() {
     const s = ((performance.now() - startedAt) / 1_000).toFixed(1)
     told.push(`${s}: ${outage.address} ${how ?? what} ${outage.durationMs} (${outage.attempts})`)
   }
-  const outages = new Outages('redis-1:6379', {
+  const outages = new Outages('redis-1:6379', REDIS_WORDS, {
     outageBegan: note('out'),
     outageGoesOn: note('still out'),
     outageEnded: note('over'),
   })
-  const connection = () => outages.watch<ConnectionEvents>({ up() {}, down() {}, error() {} })
+  const connection = () => outages.watch<unknown>({ up() {}, down() {}, error() {} })
   return { told, outages, connection }
 }
 

@@ -1,4 +1,4 @@
-import type { OutageListener } from '../outage.ts'
+import type { OutageListener } from '../availability/outage.ts'
 import { RECORD_KINDS } from '../records/kinds/all.ts'
 import { RecordServer } from '../records/record-server.ts'
 import { MemoryRecordStore } from './memory-record-store.ts'

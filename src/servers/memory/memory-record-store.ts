@@ -1,6 +1,6 @@
+import type { Outage, OutageListener } from '../availability/outage.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ClientReports } from '../client-reports.ts'
-import type { Outage, OutageListener } from '../outage.ts'
 import type { Changed, NameRecord, RecordStore, ServerMoment } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'

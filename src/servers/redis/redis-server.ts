@@ -1,4 +1,5 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
+import { Outages } from '../availability/outages.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Confirm } from '../durability.ts'
 import type { LockServer } from '../lock-server.ts'
@@ -16,9 +17,8 @@ import { type Renewing, renewInGroups, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
-import type { ConnectionEvents, ServerDetails } from './connection/connection-events.ts'
+import type { RedisEvents, ServerDetails } from './connection/handshake.ts'
 import { isClient, isCluster, labelOf, type RedisSource } from './connection/open-client.ts'
-import { Outages } from './connection/outages.ts'
 import { Probe } from './connection/probe.ts'
 import { REDIS_WORDS } from './connection/redis-words.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
@@ -79,8 +79,8 @@ export class RedisServer implements LockServer {
     const probe = new Probe(settings)
     const address = labelOf(source)
     if (!(isClient(source) && isCluster(source))) this.address = address
-    this.#outages = onOutage && new Outages(address, onOutage)
-    const watched = (own: Partial<ConnectionEvents>): ConnectionEvents => {
+    this.#outages = onOutage && new Outages(address, REDIS_WORDS, onOutage)
+    const watched = (own: Partial<RedisEvents>): RedisEvents => {
       const events = { up: () => {}, down: () => {}, ...own }
       return this.#outages?.watch({ ...events, error: () => {} }) ?? { ...events, error: onError }
     }

@@ -1,5 +1,5 @@
 import type { Durability } from '../../options/durability.ts'
-import type { OutageListener } from '../outage.ts'
+import type { OutageListener } from '../availability/outage.ts'
 import type { RedisKinds } from './calls/redis-kind.ts'
 
 export interface ServerOptions {

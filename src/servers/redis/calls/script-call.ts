@@ -1,7 +1,7 @@
 import { type Cluster, Command, type Redis } from 'ioredis'
+import { DueCall } from '../../availability/due-calls.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Reply } from '../../reply.ts'
-import { DueCall } from '../connection/due-calls.ts'
 import { type OnWrite, watchWrites, writeTogether } from '../connection/node-writes.ts'
 import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
@@ -12,7 +12,7 @@ import type { ServerClock } from './server-clock.ts'
 import { isWrongType } from './wrong-type.ts'
 
 /** A call of a script, without the types of its arguments and its answer. */
-export interface SentCall extends DueCall {
+export interface SentCall extends DueCall<RedisClient> {
   readonly script: Script
   readonly keys: readonly string[]
   /** The deadline, on `performance.now()`. */
@@ -47,7 +47,7 @@ interface CallSender {
  * If the server refuses the call as late, the client corrects the estimated clock. If time is left,
  * the client usually sends the call once more.
  */
-export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
+export class ScriptCall<Names, Given, A> extends DueCall<RedisClient> implements SentCall {
   readonly keys: readonly string[]
   readonly endsAt: number
   readonly #sender: CallSender

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
-import type { ConnectionEvents } from './connection-events.ts'
+import type { ConnectionEvents } from '../../availability/connection-events.ts'
 import { connectionFailure, isNoNews } from './failure-of.ts'
 import { reportWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'

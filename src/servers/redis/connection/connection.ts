@@ -1,24 +1,20 @@
-import { outsideContexts } from '../../../kit/outside-contexts.ts'
+import { Backoff } from '../../availability/backoff.ts'
+import { commandOf, type DueCall, DueCalls } from '../../availability/due-calls.ts'
+import { Trouble } from '../../availability/trouble.ts'
+import { UntilUp } from '../../availability/until-up.ts'
 import { CallFailure } from '../../call-failure.ts'
-import { Backoff } from './backoff.ts'
-import { watchNodes } from './cluster-nodes.ts'
-import type { ConnectionEvents } from './connection-events.ts'
-import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
-import { connectionFailure, isNoNews, isNotReady, isWrongServer, unsent } from './failure-of.ts'
-import { readServerDetails } from './handshake.ts'
+import { connectionFailure, failureOf, isNotReady, isWrongServer, unsent } from './failure-of.ts'
+import { type RedisEvents, readServerDetails } from './handshake.ts'
+import { openAndConnect } from './open-and-connect.ts'
 import {
   type ConnectionSettings,
   databaseOf,
   hasShards,
   isClient,
   isCluster,
-  openClient,
   type RedisClient,
 } from './open-client.ts'
-import { prepareClient } from './prepare-client.ts'
 import { Probe } from './probe.ts'
-import { Trouble } from './trouble.ts'
-import { UntilUp } from './until-up.ts'
 
 /**
  * One connection, with its own ioredis client. Connects at the first call, and reconnects until
@@ -28,11 +24,11 @@ export class Connection {
   readonly database: number
   readonly clustered: boolean
   readonly #settings: ConnectionSettings
-  readonly #events: ConnectionEvents
+  readonly #events: RedisEvents
   #client: RedisClient | undefined
   readonly #backoff = new Backoff()
   readonly trouble: Trouble
-  readonly #due: DueCalls
+  readonly #due: DueCalls<RedisClient>
   readonly #probe: Probe
   #up = false
   #everUp = false
@@ -48,7 +44,7 @@ export class Connection {
   readonly known = this.#untilUp.known
 
   /** @param probe shared with other connections to the server */
-  constructor(settings: ConnectionSettings, events: ConnectionEvents, probe = new Probe(settings)) {
+  constructor(settings: ConnectionSettings, events: RedisEvents, probe = new Probe(settings)) {
     const { source, silenceMs } = settings
     this.database = databaseOf(source)
     this.clustered = isClient(source) && isCluster(source)
@@ -57,7 +53,7 @@ export class Connection {
     this.#probe = probe
     const ping = () => this.call(silenceMs, (client) => client.ping()).catch(() => {})
     this.trouble = new Trouble(events, silenceMs, ping)
-    this.#due = new DueCalls(silenceMs, this)
+    this.#due = new DueCalls(silenceMs, this, failureOf)
   }
 
   get up(): boolean {
@@ -85,7 +81,7 @@ export class Connection {
   }
 
   /** Sends the call when the connection is up. The call settles within `timeoutMs`. */
-  send(call: DueCall, timeoutMs: number): void {
+  send(call: DueCall<RedisClient>, timeoutMs: number): void {
     if (this.#up) {
       this.#due.send(this.client, call, timeoutMs)
       return
@@ -169,22 +165,17 @@ export class Connection {
   }
 
   #open(): RedisClient {
-    const client = openClient(this.#settings, () => this.#backoff.nextMs())
-    client.on('error', (error: Error) => {
-      if (!isNoNews(error)) this.#failed(error)
+    return openAndConnect(this.#settings, this.#events, {
+      nextMs: () => this.#backoff.nextMs(),
+      failed: (error) => this.#failed(error),
+      ready: (client) => void this.#greet(client),
+      closed: () => this.#attemptFailed(),
+      ended: (connect) => {
+        this.#isReported = false
+        if (!this.#closed) this.#backoff.wait(connect)
+      },
+      moved: () => this.#up && this.#events.moved?.(),
     })
-    client.on('ready', () => void this.#greet(client))
-    client.on('close', () => this.#attemptFailed())
-    client.on('end', () => {
-      this.#isReported = false
-      // ioredis gives up if no Sentinel answers, or if the address is invalid.
-      if (!this.#closed) this.#backoff.wait(() => client.connect().catch(() => {}))
-    })
-    const moved = () => this.#up && this.#events.moved?.()
-    if (isCluster(client)) watchNodes(client, this.#events, moved)
-    else prepareClient(client)
-    outsideContexts(() => client.connect()).catch(() => {}) // The 'error' event reports failures.
-    return client
   }
 
   /** Checks the database, and reads the values that are needed before the first command. */
@@ -192,7 +183,7 @@ export class Connection {
     const attempt = this.#attempt
     const { silenceMs, sharded, source } = this.#settings
     try {
-      const submit = (call: DueCall) => this.#due.send(client, call, silenceMs)
+      const submit = (call: DueCall<RedisClient>) => this.#due.send(client, call, silenceMs)
       const facts = await commandOf((to) => readServerDetails(to, source), submit)
       if (this.#closed || attempt !== this.#attempt) return
       // ioredis 5 is "ready" before the server has accepted or refused the login.

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { withoutFullStop } from '../../../kit/without-full-stop.ts'
+import type { ConnectionEvents } from '../../availability/connection-events.ts'
 import { CallFailure } from '../../call-failure.ts'
-import type { ServerDetails } from './connection-events.ts'
 import { failureOf, refusal } from './failure-of.ts'
 import {
   connectionNameOf,
@@ -10,6 +10,24 @@ import {
   type RedisClient,
   type RedisSource,
 } from './open-client.ts'
+
+/** The values that a new connection reads from its server. */
+export interface ServerDetails {
+  /** The major version; NaN if unknown. */
+  readonly major: number
+  /** The id of the server's process; '' if the server does not report an id. */
+  readonly runId: string
+  /**
+   * The largest possible value of the server's clock minus `performance.now()`, in milliseconds;
+   * NaN if unknown. The smallest possible value is `clockDoubtMs` lower.
+   */
+  readonly clockOffsetMs: number
+  /** How long the server's answer took, in milliseconds. */
+  readonly clockDoubtMs: number
+}
+
+/** The events of a connection to Redis. */
+export type RedisEvents = ConnectionEvents<ServerDetails>
 
 /** The oldest server version that can run the scripts. */
 const OLDEST = [6, 2] as const

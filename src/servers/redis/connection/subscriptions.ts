@@ -4,7 +4,7 @@ import { type Channel, ChannelListener } from './channel.ts'
 import { ChannelSet } from './channel-set.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
-import type { ConnectionEvents } from './connection-events.ts'
+import type { RedisEvents } from './handshake.ts'
 import { type ConnectionSettings, isCluster, type RedisClient } from './open-client.ts'
 import type { Probe } from './probe.ts'
 
@@ -47,7 +47,7 @@ export class Subscriptions {
   constructor(
     settings: ConnectionSettings,
     probe: Probe,
-    watched: (own: Partial<ConnectionEvents>) => ConnectionEvents,
+    watched: (own: Partial<RedisEvents>) => RedisEvents,
   ) {
     this.#timeoutMs = settings.silenceMs
     const events = watched({

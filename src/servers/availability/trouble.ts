@@ -1,4 +1,4 @@
-import { type CallFailure, NoAnswer } from '../../call-failure.ts'
+import { type CallFailure, NoAnswer } from '../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
 /** If a server is not ready, the client asks again after this pause, in milliseconds. */

@@ -1,4 +1,4 @@
-import { CallFailure, NotConnected } from '../../call-failure.ts'
+import { CallFailure, NotConnected } from '../call-failure.ts'
 
 /** The calls that wait for a connection. */
 export class UntilUp {

@@ -1,8 +1,8 @@
-import { outsideContexts } from '../../../kit/outside-contexts.ts'
-import type { CallFailure } from '../../call-failure.ts'
-import type { OutageListener } from '../../outage.ts'
+import { outsideContexts } from '../../kit/outside-contexts.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { ServerWords } from '../server-words.ts'
 import type { ConnectionEvents } from './connection-events.ts'
-import { REDIS_WORDS } from './redis-words.ts'
+import type { OutageListener } from './outage.ts'
 
 /**
  * The pause before an outage is reported again, in milliseconds. It doubles each time, up to
@@ -43,6 +43,7 @@ interface Ongoing {
  */
 export class Outages {
   readonly #address: string
+  readonly #words: ServerWords
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
   #isClosed = false
@@ -50,13 +51,14 @@ export class Outages {
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
   /** @param address the address of the server, or the name of the cluster */
-  constructor(address: string, listener: OutageListener) {
+  constructor(address: string, words: ServerWords, listener: OutageListener) {
     this.#address = address
+    this.#words = words
     this.#listener = listener
   }
 
   /** Wraps the events of a connection, so that this object receives them first. */
-  watch<E extends ConnectionEvents>(events: E): E & Required<ConnectionEvents> {
+  watch<D>(events: ConnectionEvents<D>): Required<ConnectionEvents<D>> {
     // This object stands for the connection in `failing`.
     const source = {}
     return {
@@ -146,7 +148,7 @@ export class Outages {
   }
 
   #event(address: string, { since, attempts, failure }: Ongoing, at: number) {
-    return { address, words: REDIS_WORDS, failure, durationMs: Math.round(at - since), attempts }
+    return { address, words: this.#words, failure, durationMs: Math.round(at - since), attempts }
   }
 }
 

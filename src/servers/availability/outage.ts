@@ -1,5 +1,5 @@
-import type { CallFailure } from './call-failure.ts'
-import type { ServerWords } from './server-words.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { ServerWords } from '../server-words.ts'
 
 /**
  * An outage: a client cannot reach a server, or the server does not answer, or refuses the

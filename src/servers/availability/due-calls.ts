@@ -1,37 +1,39 @@
-import { Linked, LinkedList } from '../../../kit/linked-list.ts'
-import { LONGEST_TIMER_MS } from '../../../kit/timers.ts'
-import { type CallFailure, NoAnswer } from '../../call-failure.ts'
-import { promised, type Reply } from '../../reply.ts'
-import { failureOf } from './failure-of.ts'
-import type { RedisClient } from './open-client.ts'
+import { Linked, LinkedList } from '../../kit/linked-list.ts'
+import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
+import { type CallFailure, NoAnswer } from '../call-failure.ts'
+import { promised, type Reply } from '../reply.ts'
 
-/** A request on one connection, from the sending until the answer or the deadline. */
-export abstract class DueCall extends Linked<DueCall> {
-  /** @internal The ioredis client to which the call was sent; undefined before the sending. */
-  client: RedisClient | undefined
+/**
+ * A request on one connection, from the sending until the answer or the deadline.
+ *
+ * @typeParam C the driver's object for the connection, such as a client of ioredis
+ */
+export abstract class DueCall<C> extends Linked<DueCall<C>> {
+  /** @internal The connection to which the call was sent; undefined before the sending. */
+  client: C | undefined
   /** @internal How long the call may take, in milliseconds. */
   timeoutMs = 0
   /** @internal The deadline, on `performance.now()`. */
   givenUpAt = 0
 
   /** Writes the request to the connection. */
-  abstract send(client: RedisClient): Promise<unknown>
+  abstract send(client: C): Promise<unknown>
   abstract answered(reply: unknown): void
   abstract failed(failure: CallFailure): void
 }
 
 /** A command that is not a script. */
-class CommandCall<T> extends DueCall {
-  readonly #send: (client: RedisClient) => Promise<T>
+class CommandCall<C, T> extends DueCall<C> {
+  readonly #send: (client: C) => Promise<T>
   readonly #reply: Reply<T>
 
-  constructor(send: (client: RedisClient) => Promise<T>, reply: Reply<T>) {
+  constructor(send: (client: C) => Promise<T>, reply: Reply<T>) {
     super()
     this.#send = send
     this.#reply = reply
   }
 
-  send(client: RedisClient): Promise<T> {
+  send(client: C): Promise<T> {
     return this.#send(client)
   }
 
@@ -45,19 +47,19 @@ class CommandCall<T> extends DueCall {
 }
 
 /** @returns the reply to a command that is not a script */
-export function commandOf<T>(
-  send: (client: RedisClient) => Promise<T>,
-  submit: (call: DueCall) => void,
+export function commandOf<C, T>(
+  send: (client: C) => Promise<T>,
+  submit: (call: DueCall<C>) => void,
 ): Promise<T> {
   return promised((reply) => submit(new CommandCall(send, reply)))
 }
 
 /** The connection of the calls. */
-interface CallEvents {
+interface CallEvents<C> {
   /** The problem of the connection that lasts until the next answer. */
   readonly trouble: { readonly isReported: boolean; answered(): void }
   /** Called when a call got no answer before its deadline. */
-  suspect(client: RedisClient): void
+  suspect(client: C): void
   /** Called when the server answered with an error. */
   refused(failure: CallFailure): void
 }
@@ -66,11 +68,12 @@ interface CallEvents {
  * The calls of one connection that have no answer yet. Each call has a deadline, and all calls
  * share one timer.
  */
-export class DueCalls {
+export class DueCalls<C> {
   readonly #silenceMs: number
-  readonly #host: CallEvents
+  readonly #host: CallEvents<C>
+  readonly #failureOf: (error: unknown) => CallFailure
   /** The calls whose deadline has not passed. */
-  readonly #calls = new LinkedList<DueCall>()
+  readonly #calls = new LinkedList<DueCall<C>>()
   /** The number of calls without an answer, before or after their deadline. */
   #due = 0
   /** When the present silence began, on `performance.now()`; undefined if no answer is due. */
@@ -87,10 +90,12 @@ export class DueCalls {
   /**
    * @param silenceMs if answers are due and none comes for this time, the client suspects the
    * connection, in milliseconds
+   * @param failureOf makes the failure of a call from an error of the driver
    */
-  constructor(silenceMs: number, host: CallEvents) {
+  constructor(silenceMs: number, host: CallEvents<C>, failureOf: (error: unknown) => CallFailure) {
     this.#silenceMs = silenceMs
     this.#host = host
+    this.#failureOf = failureOf
   }
 
   get any(): boolean {
@@ -104,7 +109,7 @@ export class DueCalls {
 
   /**
    * Called when the connection is gone. The calls of this connection do not count any more, because
-   * ioredis may never settle some of them.
+   * the driver may never settle some of them.
    */
   forget(): void {
     this.#due = 0
@@ -114,7 +119,7 @@ export class DueCalls {
     if (this.#calls.size === 0) this.#rest()
   }
 
-  send(client: RedisClient, call: DueCall, timeoutMs: number): void {
+  send(client: C, call: DueCall<C>, timeoutMs: number): void {
     const now = performance.now()
     const sent = call.send(client)
     this.#silentSince ??= now
@@ -134,7 +139,7 @@ export class DueCalls {
       },
       (error: unknown) => {
         const isWaitedFor = this.#isWaitedFor(call)
-        const failure = failureOf(error)
+        const failure = this.#failureOf(error)
         if (failure.kind === 'refused') this.#host.refused(failure)
         if (isWaitedFor) call.failed(failure)
       },
@@ -142,7 +147,7 @@ export class DueCalls {
   }
 
   /** Called once for each answer. Returns true if its call still waits. */
-  #isWaitedFor(call: DueCall): boolean {
+  #isWaitedFor(call: DueCall<C>): boolean {
     if (this.#due > 0) this.#due -= 1
     // The server has just answered. If other answers are due, a new silence begins now.
     this.#silentSince = this.#due > 0 ? performance.now() : undefined
@@ -177,8 +182,8 @@ export class DueCalls {
     this.#timer = undefined
     this.#firesAt = Infinity
     const now = performance.now()
-    const silent = new Set<RedisClient>()
-    const expired: DueCall[] = []
+    const silent = new Set<C>()
+    const expired: DueCall<C>[] = []
     let next = Infinity
     for (const call of [...this.#calls]) {
       const { client, givenUpAt } = call
@@ -187,7 +192,7 @@ export class DueCalls {
         continue
       }
       this.#calls.remove(call)
-      silent.add(client as RedisClient)
+      silent.add(client as C)
       expired.push(call)
     }
     // Checks after the callers have run, because they may send another request.
@@ -198,7 +203,7 @@ export class DueCalls {
     }
   }
 
-  #afterSilence(clients: ReadonlySet<RedisClient>): void {
+  #afterSilence(clients: ReadonlySet<C>): void {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
