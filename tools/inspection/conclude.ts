@@ -1,6 +1,6 @@
 import { type RowKind, viewOf } from '../kinds/all.ts'
-import type { CountFacts } from '../kinds/kind.ts'
-import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
+import type { BareHolder, BareWaiter, Concluded } from '../kinds/concluded.ts'
+import type { LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
 import { clientOf, mayBeKept } from './owner-ids.ts'
 
 /**
@@ -12,32 +12,10 @@ const REPORTS_MS = 60_000
 /** The state of a lock that a client keeps without use. */
 const KEPT = 'kept, not in use'
 
-export type BareHolder = Omit<HolderRow, 'process'>
-export type BareWaiter = Omit<WaiterRow, 'process'>
-
 /** One lock, without the processes of its holders and waiters. */
 export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly holders: readonly BareHolder[]
   readonly queue: readonly BareWaiter[]
-}
-
-/** The state of one lock. The code of its kind reads the state from the answers of the server. */
-export interface Concluded {
-  readonly holders?: readonly BareHolder[]
-  /** The waiters with a place, usually in the order of the queue. */
-  readonly queue?: readonly BareWaiter[]
-  /**
-   * The number of waiters that are not in `queue`, for example because the queue is too long. 0 by
-   * default.
-   */
-  readonly unread?: number
-  /** The number of clients that listen to the channel of the lock. 0 by default. */
-  readonly listeners?: number
-  /** The mode of a read-write lock that is held. */
-  readonly mode?: string | undefined
-  readonly count?: CountFacts | null
-  /** False if the number of permits of a semaphore is not set. True by default. */
-  readonly isSet?: boolean
 }
 
 /** @param token the last token of the lock; null if the server has no token */

@@ -1,5 +1,6 @@
 import type { RowKind } from '../kinds/all.ts'
-import type { CountFacts, State } from '../kinds/kind.ts'
+import type { BareHolder, BareWaiter, CountFacts } from '../kinds/concluded.ts'
+import type { State } from '../kinds/kind.ts'
 
 /** The process of a client, as the client reports itself. */
 export interface ProcessFacts {
@@ -21,25 +22,13 @@ export interface ProcessFacts {
   readonly wireVersion?: number | null
 }
 
-export interface HolderRow {
-  /**
-   * The owner id, as the server stores it: `<clientId>:<owner>`. If the owner of a permit is
-   * unknown, the id of the permit.
-   */
-  readonly owner: string
+/** One holder of a lock or of permits. */
+export interface HolderRow extends BareHolder {
   /**
    * The process of the holder. Null if the process is unknown, as for Redisson or for a client that
    * ended long ago.
    */
   readonly process: ProcessFacts | null
-  readonly isRedisson: boolean
-  readonly holdCount: number
-  /** The ids of the permits of this holder, 32 hex digits each. Empty for a lock. */
-  readonly permits: readonly string[]
-  /** The remaining time of the lease, in milliseconds. Null if the hold never expires. */
-  readonly ttlMs: number | null
-  /** How long the owner has held the lock or the permits, in milliseconds. Null if unknown. */
-  readonly ageMs: number | null
   /**
    * How long the client of the holder has kept a plain lock without use, in milliseconds. Undefined
    * if an owner uses the lock. Also undefined below about 1 s, because clients report only longer
@@ -49,24 +38,8 @@ export interface HolderRow {
 }
 
 /** One waiter: a place in a queue, or a client that waits without a place. */
-export interface WaiterRow {
-  /**
-   * The owner id, `<clientId>:<owner>`, for a waiter of a fair lock. Usually only the client id for
-   * other waiters.
-   */
-  readonly owner: string
+export interface WaiterRow extends BareWaiter {
   readonly process: ProcessFacts | null
-  readonly waitedMs: number | null
-  /**
-   * True if the waiter is probably dead: its heartbeat has stopped, or its client no longer reports
-   * itself.
-   */
-  readonly isDead: boolean
-  /**
-   * The access that the waiter requests: `read`, `write`, `pass` for a barrier or, for example,
-   * `2 permits`. Null for a lock or an election, or if the access is unknown.
-   */
-  readonly wants: string | null
 }
 
 /** One lock, semaphore, latch, barrier or election, as the servers report it. */

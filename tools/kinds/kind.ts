@@ -1,23 +1,5 @@
 import type { KindName } from '../../src/index.ts'
-
-/** The counts of a semaphore, of a latch or of a cyclic barrier. */
-export interface CountFacts {
-  /**
-   * For a semaphore: the permits that a client can acquire now, including expired permits. Below 0
-   * if more permits are taken than the semaphore has. 0 for other kinds.
-   */
-  readonly available: number
-  /**
-   * For permits with leases: the number of held permits. For a barrier: the number of parties that
-   * have arrived. Null for other kinds.
-   */
-  readonly taken: number | null
-  /**
-   * For a latch: the count-downs until the latch opens. For a barrier: the parties that have not
-   * arrived yet. Null for semaphores.
-   */
-  readonly toGo: number | null
-}
+import type { CountFacts } from './concluded.ts'
 
 export interface State {
   /**

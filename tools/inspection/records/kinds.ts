@@ -6,8 +6,8 @@ import { READ_WRITE } from '../../../src/servers/read-write-server.ts'
 import { SEMAPHORE } from '../../../src/servers/semaphore-server.ts'
 import { LOCK_WORDS } from '../../../src/servers/server-kind.ts'
 import type { RowKind } from '../../kinds/all.ts'
+import type { BareHolder, BareWaiter, Concluded } from '../../kinds/concluded.ts'
 import { wantedPermits } from '../../kinds/permits.ts'
-import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
 import { labelIn } from '../owner-ids.ts'
 
 /** The kind and the state of one lock, as a client reads them. */

@@ -1,6 +1,6 @@
 import { forcedKey, INBOX, lockKeys } from '../../../../src/servers/redis/calls/keys.ts'
 import { FAIR_NAMES, queueKeys } from '../../../../src/servers/redis/key-names/fair.ts'
-import type { BareHolder, BareWaiter, Concluded } from '../../conclude.ts'
+import type { BareHolder, BareWaiter, Concluded } from '../../../kinds/concluded.ts'
 import { type Answers, type FoundKey, pairs, type Requests } from '../answers.ts'
 import type { ForceTerms, RightNames } from './kind.ts'
 import { CLAIM_MS, COUNTER_MS, HASHES, listenersOf, queueOf, SETS } from './names.ts'

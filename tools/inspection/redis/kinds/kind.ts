@@ -1,5 +1,5 @@
 import type { RowKind } from '../../../kinds/all.ts'
-import type { BareHolder, Concluded } from '../../conclude.ts'
+import type { BareHolder, Concluded } from '../../../kinds/concluded.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
 
 /** The values for a release by force. Each kind makes its script runs from these values. */

@@ -1,7 +1,7 @@
 import { kindKey } from '../../../../src/servers/redis/calls/keys.ts'
 import { PERMIT_NAMES, semaphoreKeys } from '../../../../src/servers/redis/key-names/permits.ts'
+import type { BareWaiter } from '../../../kinds/concluded.ts'
 import { wantedPermits } from '../../../kinds/permits.ts'
-import type { BareWaiter } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
 import { queueOf } from './names.ts'
 import { waitersOf } from './waiters.ts'

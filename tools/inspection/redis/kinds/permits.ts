@@ -1,6 +1,6 @@
 import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
 import { PERMIT_NAMES, permitKeys } from '../../../../src/servers/redis/key-names/permits.ts'
-import type { BareHolder } from '../../conclude.ts'
+import type { BareHolder } from '../../../kinds/concluded.ts'
 import { permitsOf } from '../../owner-ids.ts'
 import type { Requests } from '../answers.ts'
 import { type Answers, pairs } from '../answers.ts'
