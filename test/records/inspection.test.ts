@@ -9,6 +9,7 @@ import type { HolderRow, Inspection, LockDetail } from '../../tools/inspection/i
 import { RecordInspection } from '../../tools/inspection/records/record-inspection.ts'
 import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { toFree } from '../../tools/inspection/to-free.ts'
+import { KINDS } from '../../tools/kinds/all.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { DistantStore, newDistantClient } from '../support/distant-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -250,17 +251,34 @@ describe.each([
   })
 
   test('an inspection needs five requests if a lock of its kind is in use', async () => {
-    const { inspection, newClient } = newWorld()
-    const client = newClient('one')
-    await client.getLock('lock').lock()
-    await client.getReadWriteLock('read-write').readLock().lock()
-    await client.getCountDownLatch('latch').trySetCount(1)
-    for (const key of ['lock', 'read-write', 'latch']) {
+    const world = newWorld()
+    const { inspection } = world
+    await everyKind(world)
+    const keys = ['plain', 'fair', 'election', 'read', 'write', 'latch', 'barrier', 'semaphore']
+    for (const key of [...keys, 'permits']) {
       const before = inspection.cost.commands
       await inspection.inspect(key)
       expect([key, inspection.cost.commands - before]).toEqual([key, 5])
     }
-  })
+  }, 60_000)
+
+  test('the tools know the words of the errors for each kind', async () => {
+    const world = newWorld()
+    await everyKind(world)
+    const client = world.newClient('three')
+    const words = new Map(KINDS.map(({ kind, inErrors }) => [kind, inErrors]))
+    const wordsAt = async (name: string) => {
+      const reads = [client.getLock(name), client.getCountDownLatch(name)]
+      const results = await Promise.allSettled(reads.map((one) => one.inspect()))
+      const refusals = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+      return / (an? [\w -]+) has this name/.exec(String(refusals[0]))?.[1]
+    }
+    for (const name of ['latch', 'barrier', 'semaphore', 'permits'] as const) {
+      expect([name, await wordsAt(name)]).toEqual([name, words.get(name)])
+    }
+    expect(await wordsAt('plain')).toBe(words.get('lock'))
+    expect(await wordsAt('read')).toBe(words.get('read-write'))
+  }, 60_000)
 
   test('the dashboard works without Redis', async () => {
     const { inspection, newClient } = newWorld()

@@ -8,8 +8,12 @@ import { permits } from './permits.ts'
 import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
-/** All kinds that the tools show. A new kind has a file in this folder, and a line here. */
-const ALL = [lock, election, readWrite, latch, barrier, permits, semaphore] as const
+/**
+ * All kinds that the tools show. A new kind has a file in this folder, and a line here. On a server
+ * without scripts, the tools try the last kind first. Locks are first here, because every free name
+ * with a token counts as a lock.
+ */
+const ALL = [lock, election, readWrite, barrier, latch, semaphore, permits] as const
 
 export type RowKind = (typeof ALL)[number]['kind']
 

@@ -2,6 +2,13 @@ import type { KindView } from './kind.ts'
 
 export const barrier: KindView<'barrier'> = {
   kind: 'barrier',
+  inErrors: 'a cyclic barrier',
+  async read(client, name) {
+    const { arrived, parties } = await client.getCyclicBarrier(name).inspect()
+    if (parties === null) return null
+    const count = { available: 0, taken: arrived, toGo: Math.max(0, parties - arrived) }
+    return { unread: arrived, count }
+  },
   hasToken: false,
   stateOf({ count }) {
     const [arrived, toGo] = [count?.taken ?? 0, count?.toGo ?? 0]

@@ -72,3 +72,13 @@ export interface Concluded {
   /** False if the number of permits of a semaphore is not set. True by default. */
   readonly isSet?: boolean
 }
+
+/** Returns the holder of a lock or of permits on a server without scripts. */
+export function holderOf(
+  owner: string,
+  holdCount: number,
+  ttlMs: number | null,
+  ageMs: number | null,
+): BareHolder {
+  return { owner, isRedisson: false, holdCount, permits: [], ttlMs, ageMs }
+}

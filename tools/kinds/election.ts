@@ -3,6 +3,7 @@ import type { KindView } from './kind.ts'
 export const election: KindView<'election'> = {
   kind: 'election',
   leaks: true,
+  hasLabels: true,
   // The leader holds a fair lock, which tools show as a lock.
   holdOf: () => 'lock',
   // Candidates wait for as long as another candidate leads.

@@ -1,5 +1,5 @@
-import type { KindName } from '../../src/index.ts'
-import type { CountFacts } from './concluded.ts'
+import type { Holdfast, KindName } from '../../src/index.ts'
+import type { Concluded, CountFacts } from './concluded.ts'
 
 export interface State {
   /**
@@ -76,6 +76,24 @@ export interface KindView<K extends string = string> {
   /** The name of the kind, which tables and JSON show. */
   readonly kind: K
   stateOf(facts: StateFacts): State
+  /**
+   * Reads one lock of this kind on a server without scripts, with the public API of a client.
+   * Undefined for a kind whose locks another kind reads.
+   *
+   * @param nowMs the time of the server
+   * @returns null if no lock of this kind has the name. Rejects if another kind uses the name
+   */
+  read?(client: Holdfast, name: string, nowMs: number): Promise<Concluded | null>
+  /**
+   * The words for the kind in the error for a name of another kind, such as `a latch`. If the
+   * server says that a name belongs to a kind with these words, the tools try this kind first.
+   */
+  readonly inErrors?: string
+  /**
+   * True if the owners of such locks have labels. If a lock that another kind has read has an owner
+   * with a label, the lock is of this kind.
+   */
+  readonly hasLabels?: boolean
   /**
    * The kinds of holds of such a lock, by their names in the history. Undefined for a kind without
    * holds of its own.

@@ -2,6 +2,12 @@ import type { KindView } from './kind.ts'
 
 export const latch: KindView<'latch'> = {
   kind: 'latch',
+  inErrors: 'a latch',
+  async read(client, name) {
+    const { count: toGo, waiters } = await client.getCountDownLatch(name).inspect()
+    if (toGo === 0) return null
+    return { listeners: waiters, count: { available: 0, taken: null, toGo } }
+  },
   hasToken: false,
   stateOf({ count }) {
     const toGo = count?.toGo ?? 0

@@ -1,3 +1,4 @@
+import { holderOf } from './concluded.ts'
 import type { KindView, StateFacts } from './kind.ts'
 
 /**
@@ -6,9 +7,26 @@ import type { KindView, StateFacts } from './kind.ts'
  */
 export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
 
-/** Plain locks and fair locks. */
+/** Plain locks and fair locks. Its `read` also reads elections. */
 export const lock: KindView<'lock'> = {
   kind: 'lock',
+  inErrors: 'a lock',
+  async read(client, name, nowMs) {
+    const found = await client.getLock(name).inspect()
+    const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
+    if (holder === null && token === null && queueLength === 0) return null
+    const queue = found.queue.map(({ owner, process, waitedMs }) => {
+      return { owner, waitedMs, isDead: process === null, wants: null }
+    })
+    // On a server without scripts, a token is usually the time of its grant, in µs.
+    const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
+    return {
+      holders: holder === null ? [] : [holderOf(holder, holdCount, ttlMs, ageMs)],
+      queue,
+      unread: queueLength - queue.length,
+      listeners: waiters,
+    }
+  },
   leaks: true,
   reusesOwners: true,
   hidesWaiters: true,

@@ -1,3 +1,5 @@
+import type { WaitingForPermits } from '../../src/index.ts'
+import { type BareWaiter, holderOf } from './concluded.ts'
 import type { FreeFacts, KindView, PageWords, StateFacts } from './kind.ts'
 
 /** The state of a semaphore whose number of permits is not set. */
@@ -6,6 +8,20 @@ const NO_PERMITS = 'no permits set'
 /** Semaphores whose permits have leases. */
 export const permits: KindView<'permits'> = {
   kind: 'permits',
+  inErrors: 'a semaphore with leases',
+  async read(client, name) {
+    const found = await client.getPermitExpirableSemaphore(name).inspect()
+    const { permits: total, available, taken, holders, waiting } = found
+    if (total === null && waiting.length === 0) return null
+    return {
+      holders: holders.flatMap(({ owner, ids, ttlMs, ageMs }) =>
+        owner === null ? [] : [{ ...holderOf(owner, ids.length, ttlMs, ageMs), permits: ids }],
+      ),
+      queue: waiting.map(waiterForPermits),
+      count: { available, taken, toGo: null },
+      isSet: total !== null,
+    }
+  },
   hasFence: false,
   holds: { permits: { endedBy: [], hidesOwners: true } },
   stateOf: permitState,
@@ -44,6 +60,10 @@ export function toUsePermits({ stateText }: Pick<FreeFacts, 'stateText'>): strin
 }
 
 export const wantedPermits = (count: number): string => `${count} permit${count === 1 ? '' : 's'}`
+
+export function waiterForPermits({ client, waitedMs, permits }: WaitingForPermits): BareWaiter {
+  return { owner: client, waitedMs, isDead: false, wants: wantedPermits(permits) }
+}
 
 export function permitPage(): Partial<PageWords> {
   const text = 'but the number of permits is not set: call trySetPermits(n).'

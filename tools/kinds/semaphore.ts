@@ -1,9 +1,16 @@
 import type { KindView } from './kind.ts'
-import { permitPage, permitState, toUsePermits } from './permits.ts'
+import { permitPage, permitState, toUsePermits, waiterForPermits } from './permits.ts'
 
 /** Semaphores whose permits have no leases. */
 export const semaphore: KindView<'semaphore'> = {
   kind: 'semaphore',
+  inErrors: 'a semaphore without leases',
+  async read(client, name) {
+    const { isSet, available, waiting } = await client.getSemaphore(name).inspect()
+    if (!isSet && waiting.length === 0) return null
+    const queue = waiting.map(waiterForPermits)
+    return { queue, count: { available, taken: null, toGo: null }, isSet }
+  },
   holds: { semaphore: { endedBy: [], hidesEnd: true } },
   stateOf: permitState,
   toFree(facts) {

@@ -28,7 +28,7 @@ import { refuseForce } from '../refuse-force.ts'
 import { keptIn, waitsIn } from '../reported-waits.ts'
 import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
-import { readersOf } from './kinds.ts'
+import { kindsToTry, readAs } from './readers.ts'
 
 /**
  * The time limit of a request, in milliseconds. `list` sends many requests at once, and a busy
@@ -144,10 +144,10 @@ export class RecordInspection implements Inspection {
    * or null.
    */
   async #find(key: string, { nowMs, what }: { nowMs: number; what: string | undefined }) {
-    for (const read of readersOf(what)) {
+    for (const view of kindsToTry(what)) {
       this.#commands++
       try {
-        const found = await read(this.#client, key, nowMs)
+        const found = await readAs(view, this.#client, key, nowMs)
         if (found !== null) return found
       } catch (error) {
         // The client refuses a name of another kind.
