@@ -13,6 +13,12 @@ export interface LockFacts {
    * calls of one client wait, this token can exceed the holder's token by up to 63.
    */
   readonly token: number | null
+  /**
+   * How long the holder has held the lock by the server's clock, in milliseconds. The server knows
+   * the time from the holder's token. Null if the lock is free or the time is unknown, as for
+   * holders of Redisson and on several masters.
+   */
+  readonly ageMs: number | null
   /** At least this many clients wait for a release or in the queue. */
   readonly waiters: number
   /** The waiters of `getFairLock` in FIFO order: the first 1,000. */

@@ -95,6 +95,20 @@ test('`why()` without an attempt requests the holder, and does not know the age 
   )
 })
 
+test('`inspect()` gives the age of a hold, and not for a free lock or a holder of Redisson', async () => {
+  const lock = rig.client().getLock('it')
+  await heldElsewhere('it', null, 100_000)
+  const { ageMs } = await lock.inspect()
+  expect(ageMs).toBeGreaterThanOrEqual(100_000)
+  expect(ageMs).toBeLessThan(120_000)
+  const { admin } = rig.server
+  await admin.del('it')
+  expect(await lock.inspect()).toMatchObject({ holder: null, ageMs: null })
+  const java = 'e7b8c7a2-0d6a-4f58-9e7a-3f1f0c9a2b11:42'
+  await admin.hset('it', java, '1')
+  expect(await lock.inspect()).toMatchObject({ holder: java, ageMs: null })
+})
+
 test('the process of a holder is requested once, and is in the error at the end of the wait', async () => {
   const client = rig.client(PATIENT)
   const holder = await heldElsewhere('it')

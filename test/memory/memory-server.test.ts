@@ -166,6 +166,14 @@ test('a re-entry or a release with the token of an earlier hold is answered with
   expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
 
+test('the age of a hold is the time since its grant by the clock of the server', async () => {
+  const lock = newConnection().lock('it')
+  expect(await lock.inspect(1_000)).toMatchObject({ holder: null, ageMs: null })
+  await verbsOf(lock).acquire({ owner: 'a:1', leaseMs: 30_000, reserve: 0, callMs: 1_000 })
+  server.pass(12_000)
+  expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', ageMs: 12_000 })
+})
+
 test('a client counts as one listener, however often it listens', async () => {
   const [one, two] = [newConnection(), newConnection()]
   const listening = [one, one, two].map((connection) => connection.lock('it').listen(() => {}))

@@ -324,6 +324,7 @@ test.each([
     holdCount: 0,
     ttlMs: null,
     token: token || null,
+    ageMs: null,
     waiters: 0,
     queue: [],
     queueLength: 0,

@@ -29,6 +29,10 @@ describe.each(places)('the age of a hold, %s,', (_, newClient) => {
     expect(ageOf(lease.owner)).toBeLessThanOrEqual(agoMs + ADJUSTED_MS)
     expect(ageOf(younger.owner)).toBeGreaterThanOrEqual(150 - ADJUSTED_MS)
     expect(ageOf(younger.owner)).toBeLessThanOrEqual(youngerAgoMs + ADJUSTED_MS)
+    // A side reports the hold with the longest lease.
+    const side = await lock.readLock().inspect()
+    expect(side.holder).toBe(lease.owner)
+    expect(side.ageMs).toBeGreaterThan(900)
     for (const one of [younger, again, lease]) await one.release()
   })
 

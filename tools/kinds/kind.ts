@@ -80,10 +80,9 @@ export interface KindView<K extends string = string> {
    * Reads one lock of this kind on a server without scripts, with the public API of a client.
    * Undefined for a kind whose locks another kind reads.
    *
-   * @param nowMs the time of the server
    * @returns null if no lock of this kind has the name. Rejects if another kind uses the name
    */
-  read?(client: Holdfast, name: string, nowMs: number): Promise<Concluded | null>
+  read?(client: Holdfast, name: string): Promise<Concluded | null>
   /**
    * The words for the kind in the error for a name of another kind, such as `a latch`. If the
    * server says that a name belongs to a kind with these words, the tools try this kind first.

@@ -11,15 +11,13 @@ export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
 export const lock: KindView<'lock'> = {
   kind: 'lock',
   inErrors: 'a lock',
-  async read(client, name, nowMs) {
+  async read(client, name) {
     const found = await client.getLock(name).inspect()
-    const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
+    const { holder, holdCount, ttlMs, token, ageMs, waiters, queueLength } = found
     if (holder === null && token === null && queueLength === 0) return null
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })
-    // On a server without scripts, a token is usually the time of its grant, in µs.
-    const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
     return {
       holders: holder === null ? [] : [holderOf(holder, holdCount, ttlMs, ageMs)],
       queue,

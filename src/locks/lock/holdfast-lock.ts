@@ -123,8 +123,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Returns the holder, its hold count, the last token, the remaining lease, and how many clients wait at least. For a
-   * fair lock, the result also lists the first 1,000 waiters of the queue.
+   * Returns the holder, its hold count, the last token, the remaining lease, the age of the hold, and how many clients
+   * wait at least. For a fair lock, the result also lists the first 1,000 waiters of the queue.
    */
   inspect(): Promise<LockInfo> {
     const remote = this.registry.server.lock(this.rawName)

@@ -7,7 +7,7 @@ import { type Acquisition, tryLockArguments, usingOptions } from '../../options/
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HolderFacts } from '../../servers/facts.ts'
+import type { HolderFacts, ReadWriteHolder } from '../../servers/facts.ts'
 import type {
   ReadWriteServer,
   ReadWriteState,
@@ -83,7 +83,8 @@ export class Side extends HoldfastLock {
   override async inspect(): Promise<LockInfo> {
     const facts = await this.#facts()
     const waiters = facts.waitingToRead.length + facts.waitingToWrite.length
-    return { ...this.#holderOf(facts), waiters, queue: [], queueLength: 0 }
+    const ageMs = this.#longestHolder(facts)?.ageMs ?? null
+    return { ...this.#holderOf(facts), ageMs, waiters, queue: [], queueLength: 0 }
   }
 
   /**
@@ -96,11 +97,13 @@ export class Side extends HoldfastLock {
 
   #holderOf(facts: ReadWriteState): HolderFacts {
     const { token } = facts
-    const longest = this.#ownHolders(facts).sort(
-      (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
-    )[0]
+    const longest = this.#longestHolder(facts)
     if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
+  }
+
+  #longestHolder(facts: ReadWriteState): ReadWriteHolder | undefined {
+    return this.#ownHolders(facts).sort((a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity))[0]
   }
 
   /** Ends all holds of this side that exist at the time of the call. The upgradable holder also counts as a reader. */

@@ -166,11 +166,12 @@ export class Majority {
 
   /**
    * Returns the state of a lock. Takes the number of waiters from the master that reports the most.
-   * A quorum has no queue.
+   * A quorum has no queue. Its tokens are no times, so the age of a hold is unknown.
    */
   factsOf(facts: readonly LockFacts[]): LockFacts {
     return {
       ...this.holderOf(facts),
+      ageMs: null,
       waiters: Math.max(...facts.map(({ waiters }) => waiters)),
       queue: [],
       queueLength: 0,

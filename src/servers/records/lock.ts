@@ -18,6 +18,7 @@ import {
   giveLock,
   heldAnswer,
   heldBy,
+  holdAgeMs,
   holderFacts,
   LOCK_PART,
   lengthenLock,
@@ -121,11 +122,12 @@ export function forceRelease(record: OpenRecord, { owner, token }: SeenHold): bo
 }
 
 export function lockFacts(record: OpenRecord): LockFacts {
-  const { queue } = lockOf(record)
+  const { holder, queue } = lockOf(record)
   const entries = queueEntries(queue, MOST_LISTED, record.nowMs)
   const clients = new Set(entries.map(({ owner }) => clientOf(owner)))
   return {
     ...holderFacts(record),
+    ageMs: holder === null ? null : holdAgeMs(record),
     waiters: Math.max(record.moment.listeners(lockChannel(record.rawName)) ?? 0, clients.size),
     queue: entries,
     queueLength: queue.order.length,

@@ -93,17 +93,22 @@ export function freeLock(record: OpenRecord, listens?: boolean): number | undefi
 }
 
 /**
- * Returns the refusal, with the holder. The age of the hold is the age of the token, because a
- * token is the time of its grant.
+ * Returns how long the holder has held the lock, in milliseconds; null if unknown. This is the age
+ * of the last token, because a token is the time of its grant.
  */
+export function holdAgeMs(record: OpenRecord): number | null {
+  const token = lastToken(record)
+  return token === 0 ? null : ageMs(token, record.nowMs)
+}
+
+/** Returns the refusal, with the holder. */
 export function heldAnswer(record: OpenRecord): Held {
   const lock = record.part(LOCK_PART)
-  const token = lastToken(record)
   return {
     kind: 'held',
     ttlMs: endsInMs(lockLeft(lock, record.nowMs)),
     holder: lock.holder?.owner ?? '',
-    ageMs: token === 0 ? null : ageMs(token, record.nowMs),
+    ageMs: holdAgeMs(record),
   }
 }
 

@@ -2,6 +2,7 @@ import type { ReenterAnswer } from '../answers.ts'
 import type { HolderFacts, LockFacts } from '../facts.ts'
 import { clientOf } from '../owner-id.ts'
 import { shownTtlMs } from '../remaining.ts'
+import { holdAgeMs } from './calls/hold-age.ts'
 import { withOthers } from './calls/own-listeners.ts'
 import { converted, only } from './scripts/convert.ts'
 import * as scripts from './scripts/lock.generated.ts'
@@ -60,7 +61,7 @@ function factsOf({ holder, holds, ttlMs, token }: scripts.PeekReply): HolderFact
 }
 
 function lockFacts(facts: scripts.InspectReply): LockFacts {
-  const { listeners, nowUs, queue, waiting, length } = facts
+  const { holder, token, listeners, nowUs, queue, waiting, length } = facts
   const marks = new Map(waiting)
   const entries = queue.map(([owner, ticket]) => {
     const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
@@ -70,6 +71,7 @@ function lockFacts(facts: scripts.InspectReply): LockFacts {
   })
   return {
     ...factsOf(facts),
+    ageMs: holder === null ? null : holdAgeMs(holder, token ?? 0, nowUs),
     waiters: Math.max(listeners, new Set(entries.map(({ owner }) => clientOf(owner))).size),
     queue: entries,
     queueLength: length,

@@ -49,7 +49,7 @@ class FakeLock implements Lock {
   forceUnlock = async () => false
   why = async () => ({ name: 'order', outcome: 'free', text: '' }) as never
   async inspect(): Promise<LockInfo> {
-    const nobody = { holder: null, holdCount: 0, ttlMs: null, token: 0 }
+    const nobody = { holder: null, holdCount: 0, ttlMs: null, token: 0, ageMs: null }
     return { ...nobody, waiters: 0, queue: [], queueLength: 0 }
   }
 }

@@ -20,8 +20,8 @@ const labelled = KINDS.find(({ hasLabels }) => hasLabels)
  * @param what the words for the kind that uses the name; undefined if no kind uses the name
  */
 export function kindsToTry(what: string | undefined): readonly KindView<RowKind>[] {
-  const isLikely = ({ inErrors }: KindView) => what !== undefined && inErrors === what
-  return [...READABLE.filter(isLikely), ...READABLE.filter((one) => !isLikely(one))]
+  const isFirst = ({ inErrors }: KindView) => what !== undefined && inErrors === what
+  return [...READABLE.filter(isFirst), ...READABLE.filter((one) => !isFirst(one))]
 }
 
 /** @returns null if no lock of this kind has the name. Rejects if another kind uses the name */
@@ -29,9 +29,8 @@ export async function readAs(
   view: KindView<RowKind>,
   client: Holdfast,
   name: string,
-  nowMs: number,
 ): Promise<FoundName | null> {
-  const found = await view.read?.(client, name, nowMs)
+  const found = await view.read?.(client, name)
   if (!found) return null
   const { holders = [], queue = [] } = found
   const hasLabel = [...holders, ...queue].some(({ owner }) => labelIn(owner) !== null)

@@ -99,8 +99,8 @@ export class RecordInspection implements Inspection {
   }
 
   async #inspect(key: string, reports: Reports): Promise<LockDetail | null> {
-    const use = await this.#read(key, ({ nowMs, what }) => ({ nowMs, what }))
-    const found = await this.#find(key, use)
+    const what = await this.#read(key, (record) => record.what)
+    const found = await this.#find(key, what)
     if (found === null) return null
     // Reads the token after the holders, so that no holder has a higher token.
     const token = await this.#read(key, lastToken)
@@ -143,11 +143,11 @@ export class RecordInspection implements Inspection {
    * Tries the kinds one after the other. Returns the state from the first kind that has this name,
    * or null.
    */
-  async #find(key: string, { nowMs, what }: { nowMs: number; what: string | undefined }) {
+  async #find(key: string, what: string | undefined) {
     for (const view of kindsToTry(what)) {
       this.#commands++
       try {
-        const found = await readAs(view, this.#client, key, nowMs)
+        const found = await readAs(view, this.#client, key)
         if (found !== null) return found
       } catch (error) {
         // The client refuses a name of another kind.

@@ -2,6 +2,7 @@ import type { AcquireAnswer, Gone } from '../../answers.ts'
 import type { WaitingClient } from '../../facts.ts'
 import { isUpgradable, isWriter, sideOf } from '../../owner-id.ts'
 import type { ReadWriteState } from '../../read-write-server.ts'
+import { holdAgeMs } from '../calls/hold-age.ts'
 import { withOthers } from '../calls/own-listeners.ts'
 import { converted, only } from '../scripts/convert.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
@@ -12,18 +13,6 @@ import { odd } from '../scripts/reading.ts'
  * as score.
  */
 const GOES_ON = '3'
-
-/**
- * The lease key of a reader stores when the hold began, in µs. Redisson and old clients write 1, so
- * a smaller value than this is not a time.
- */
-const LEAST_TIME_US = 1e12
-
-/**
- * Matches owners of Redisson, which begin with a UUID. Writers of Redisson have no token, so their
- * age is unknown.
- */
-const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
 export const acquireRead = converted(
   only(scripts.acquireRead, 'granted', 'held'),
@@ -51,8 +40,9 @@ function readWriteFacts(facts: scripts.InspectReply): ReadWriteState {
   const [remaining, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
   const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
   const ageMsOf = (owner: string) => {
+    // The lease key of a reader stores when the hold began.
     const sinceUs = isWriter(owner) ? (token ?? 0) : Number(since.get(owner) ?? 0)
-    return sinceUs < LEAST_TIME_US || OF_REDISSON.test(owner) ? null : agoMs(sinceUs)
+    return holdAgeMs(owner, sinceUs, nowUs)
   }
   const holders = found.holds.map(([owner, count]) => {
     const ttlMs = Number(remaining.get(owner) ?? -1)
