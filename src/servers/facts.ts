@@ -14,9 +14,9 @@ export interface LockFacts {
    */
   readonly token: number | null
   /**
-   * How long the holder has held the lock by the server's clock, in milliseconds. The server knows
-   * the time from the holder's token. Null if the lock is free or the time is unknown, as for
-   * holders of Redisson and on several masters.
+   * How long the holder has held the lock by the server's clock, in milliseconds. The server takes
+   * the time from the last token. If its clock was set back, the age can be too small. Null if the
+   * lock is free or the time is unknown, as for holders of Redisson and on several masters.
    */
   readonly ageMs: number | null
   /** At least this many clients wait for a release or in the queue. */
