@@ -151,7 +151,7 @@ describe('a Redis server that is away', () => {
     const outage = new Promise((resolve) => client.once('outage', resolve))
     await server.kill()
     const waiting = client.getLock('it').lock({ waitMs: 60_000 })
-    const failing = takes({ atLeast: 4_000 }, outcome(client.getLock('other').tryLock()))
+    const failing = takes({ atLeast: 4_000 }, () => outcome(client.getLock('other').tryLock()))
     await outage
     // A call that does not wait tolerates an outage for this time.
     expect((await failing).error).toMatchObject(UNAVAILABLE)

@@ -72,7 +72,7 @@ describeWorlds('a count-down latch', (world) => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const waiting = latch.await()
-    expect(await takes({ atLeast: 490 }, latch.await({ waitMs: 500 }))).toBe(false)
+    expect(await takes({ atLeast: 490 }, () => latch.await({ waitMs: 500 }))).toBe(false)
     await latch.countDown()
     expect(await within(2_000, waiting)).toBe(true)
   })

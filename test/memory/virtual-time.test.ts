@@ -209,7 +209,7 @@ test('the engine reads real time only in the files that are listed here', () => 
   const src = resolve(__dirname, '../../src')
   /** Files that never run in memory, the clocks themselves, and a warning for people. */
   const byRealTime =
-    /^(servers\/(redis|quorum)|observe)\/|^kit\/clock|^locks\/lock\/self-wait-warning/
+    /^(servers\/(redis|quorum|availability)|observe)\/|^kit\/clock|^locks\/lock\/self-wait-warning/
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !byRealTime.test(file))
     .flatMap((file) => {

@@ -112,7 +112,9 @@ test('a multi-lock releases later locks when another client acquires an earlier 
 test('the wait time covers all locks together', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const leases = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
-  const trying = takes({ atLeast: 1_990, atMost: 3_900 }, multi(mine, 'a', 'b').tryLock(2_000))
+  const trying = takes({ atLeast: 1_990, atMost: 3_900 }, () =>
+    multi(mine, 'a', 'b').tryLock(2_000),
+  )
   await waitedFor('b')
   const acquired = new Promise((resolve) => mine.once('acquired', ({ name }) => resolve(name)))
   await leases[1]?.release()

@@ -144,7 +144,7 @@ test('new masters vote without `newDeployment` when the longest lease has passed
   const cluster = await Cluster.start(3, false)
   const client = cluster.client({ leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 })
   // Each master counts 800 ms on its wall clock, which may be adjusted during this time.
-  const lease = await takes({ atLeast: 750 }, client.getLock('it').lock())
+  const lease = await takes({ atLeast: 750 }, () => client.getLock('it').lock())
   await lease.release()
 })
 
