@@ -1,4 +1,5 @@
 import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
+import type { RunRecord } from './run-record.ts'
 
 /** The fields of each event about one hold of a lock. */
 export interface HoldEvent {
@@ -60,6 +61,15 @@ export interface ReleaseRequestedEvent extends HoldEvent {
   readonly by: Requester
 }
 
+/** A run of a job has crashed. */
+export interface JobCrashedEvent {
+  /** The name that `job` or `runOnce` received. */
+  readonly name: string
+  readonly run: RunRecord
+  /** True if this client repeats the run. False if the tick is skipped, or if the next tick has begun. */
+  readonly isRepeated: boolean
+}
+
 /** The events of a client, with the arguments of their listeners. */
 export interface HoldfastEvents {
   /** The client acquired a lock. A re-entry emits no event. `waitedMs` is the time from the call to the grant. */
@@ -94,6 +104,11 @@ export interface HoldfastEvents {
    * the hold's leases abort.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
+  /**
+   * A call of `run` or `runOnce` found that an earlier run has crashed. The process of this run no longer holds the lock
+   * of the job, and has stored no end.
+   */
+  jobCrashed: (event: JobCrashedEvent) => void
   /**
    * A failure that no call reports, such as an outage or a failed release in the background. Without a listener, the
    * event has no effect, and never ends the process.

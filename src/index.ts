@@ -29,6 +29,7 @@ export {
 export type {
   HoldEvent,
   HoldfastEvents,
+  JobCrashedEvent,
   OutageEvent,
   RecoveredEvent,
   ReleaseRequestedEvent,
@@ -46,6 +47,10 @@ export type {
 } from './local/holdings.ts'
 export type { BarrierAwaitOptions } from './locks/barrier/await-arguments.ts'
 export type { CyclicBarrier } from './locks/barrier/cyclic-barrier.ts'
+export type { Job } from './locks/job/job.ts'
+export type { JobOptions, OnceOptions, RunOptions } from './locks/job/job-arguments.ts'
+export type { JobInfo } from './locks/job/job-info.ts'
+export type { JobRun, RunOutcome } from './locks/job/run-once.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,
@@ -94,6 +99,7 @@ export type {
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
 export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'
 export type { OwnerHandle as Owner } from './owner/owner.ts'
+export type { RunRecord } from './run-record.ts'
 export type { BarrierFacts } from './servers/barrier-server.ts'
 export { escapeName } from './servers/escape-name.ts'
 export type {

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
  * @property {Record<string, string>} names the prefixes of its keys, by their names in the headers, and of its channel
  * @property {Record<string, string[]>} [lists] the keys behind each list of keys in the headers
  * @property {boolean} [hasOwners] true if other clients may ask a holder to release
+ * @property {boolean} [usesLocks] true if the kind also uses plain locks
  * @property {boolean} [hasNotes] false if the kind has no holds, so that no note about a hold is deleted. Default: true
  * @property {string[]} [asked] the names of the keys that an inspection reads
  */

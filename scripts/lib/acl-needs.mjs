@@ -87,8 +87,9 @@ function withoutNotes({ commands, ...rest }) {
   return { ...rest, commands: commands.filter((one) => one !== 'hdel') }
 }
 
-function kindOf([folder, { title, hasOwners = false, hasNotes = true }]) {
-  const needs = kind(title, scriptsOf(folder), hasOwners ? REQUESTS : {})
+function kindOf([folder, { title, hasOwners = false, usesLocks = false, hasNotes = true }]) {
+  const scripts = [...(usesLocks ? PLAIN : []), ...scriptsOf(folder)]
+  const needs = kind(title, scripts, hasOwners ? REQUESTS : {})
   return hasNotes ? needs : withoutNotes(needs)
 }
 

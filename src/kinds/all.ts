@@ -1,6 +1,7 @@
 import { type BarrierMethods, barrier } from './barrier.ts'
 import { type ElectionMethods, election } from './election.ts'
 import { type FairMethods, fair } from './fair.ts'
+import { type JobMethods, job } from './job.ts'
 import type { KindDescriptor } from './kind.ts'
 import { type LatchMethods, latch } from './latch.ts'
 import { type PermitMethods, permits } from './permits.ts'
@@ -21,6 +22,7 @@ export const KINDS: readonly KindDescriptor<object>[] = [
   latch,
   barrier,
   election,
+  job,
 ]
 
 /** The methods of `Holdfast` that these kinds add. */
@@ -31,4 +33,5 @@ export interface KindMethods
     SemaphoreMethods,
     LatchMethods,
     BarrierMethods,
-    ElectionMethods {}
+    ElectionMethods,
+    JobMethods {}

@@ -8,6 +8,7 @@ export const leaves = [
   'events',
   'lock-observer',
   'options',
+  'run-record',
   'why-not-acquired',
 ]
 
@@ -148,6 +149,7 @@ const engineMayImport: Record<string, string[]> = {
   options: ['type owner', 'kit', 'type ioredis'],
   events: [],
   'lock-observer': [],
+  'run-record': [],
   'why-not-acquired': [],
 }
 

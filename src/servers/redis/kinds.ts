@@ -2,6 +2,7 @@ import { redisBarrier } from './barrier-commands.ts'
 import type { RedisKinds } from './calls/redis-kind.ts'
 import { redisElection } from './election-channel.ts'
 import { redisFair } from './fair-commands.ts'
+import { redisJob } from './job-commands.ts'
 import { redisLatch } from './latch-commands.ts'
 import { redisReadWrite } from './read-write/read-write-commands.ts'
 import { redisPermits } from './semaphore/permit-commands.ts'
@@ -15,6 +16,7 @@ const ALL = [
   redisLatch,
   redisBarrier,
   redisElection,
+  redisJob,
 ]
 
 /**

@@ -297,7 +297,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
   const methodsOfKinds = () =>
     readdirSync('src/kinds').flatMap((file) =>
       [...read(`src/kinds/${file}`).matchAll(/^export interface \w+Methods \{\n([\s\S]*?)^\}/gm)]
-        .flatMap(([, body = '']) => [...body.matchAll(/^ {2}(get\w+)\(/gm)])
+        .flatMap(([, body = '']) => [...body.matchAll(/^ {2}(\w+)(?:<T>)?\(/gm)])
         .map(([, member = '']) => member),
     )
 
@@ -520,6 +520,7 @@ describe('the page about rights', () => {
     ['getReadWriteLock', ['presence', 'read-write'], [], []],
     ['getCountDownLatch', ['presence', 'latch'], [numsub], ['hdel']],
     ['getCyclicBarrier', ['presence', 'barrier'], [], ['hdel']],
+    ['job', ['lock', 'presence', 'job'], [numsub], []],
     ['getPermitExpirableSemaphore', ['presence', 'permits'], ['unlink'], []],
     ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],
     ['masters', ['lock', 'presence', 'quorum'], [numsub, 'config|get'], []],

@@ -1,6 +1,7 @@
 import { BARRIER } from '../../barrier-server.ts'
 import { ELECTION } from '../../election-channel.ts'
 import { FAIR } from '../../fair-server.ts'
+import { JOB } from '../../job-server.ts'
 import { LATCH } from '../../latch-server.ts'
 import { PERMITS } from '../../permit-server.ts'
 import { READ_WRITE } from '../../read-write-server.ts'
@@ -9,6 +10,7 @@ import type { ServerKind } from '../../server-kind.ts'
 import { recordBarrier } from '../barrier.ts'
 import { recordElection } from '../election.ts'
 import { recordFair } from '../fair-requests.ts'
+import { recordJob } from '../job.ts'
 import { recordLatch } from '../latch.ts'
 import { recordReadWrite } from '../read-write/read-write-requests.ts'
 import type { RecordKind, RecordKinds } from '../record-kind.ts'
@@ -27,6 +29,7 @@ export const RECORD_KINDS: RecordKinds = new Map([
   onRecords(LATCH, recordLatch),
   onRecords(BARRIER, recordBarrier),
   onRecords(ELECTION, recordElection),
+  onRecords(JOB, recordJob),
 ])
 
 function onRecords<R extends object>(

@@ -1,0 +1,23 @@
+-- Included by the scripts of jobs, after parts/server-time.lua.
+--
+-- `job`   hash with an expiry: the last run. `token` and `owner` identify its hold of the lock. `state` is `running`,
+--         `done`, `failed` or `crashed`. `startedUs` and `endedUs` are server times in µs. No other run begins before
+--         the server time `untilUs`. `tick` is the scheduled time in ms, and `by` is the label of the client. `missed`
+--         is the number of missed ticks before the run. `result` is JSON text, and `error` is a text.
+-- `runs`  list with an expiry: the last runs that have ended, each as a JSON list of the fields of its hash. The newest
+--         run is first.
+
+local function keepJob(job, runs, keepMs)
+  redis.call('PEXPIRE', job, keepMs)
+  redis.call('PEXPIRE', runs, keepMs)
+end
+
+-- Ends the last run, and adds it to the list. The list keeps at most `mostRuns` runs.
+local function endRun(job, runs, keepMs, mostRuns, ...)
+  redis.call('HSET', job, 'endedUs', serverTimeText(), ...)
+  if mostRuns > 0 then
+    redis.call('LPUSH', runs, cjson.encode(redis.call('HGETALL', job)))
+    redis.call('LTRIM', runs, 0, mostRuns - 1)
+  end
+  keepJob(job, runs, keepMs)
+end

@@ -1,0 +1,10 @@
+import { KIND_NAMES } from '../lib/key-names.mjs'
+
+/** @type {import('./kind.mjs').ScriptKind} */
+export default {
+  title: 'job',
+  names: KIND_NAMES.JOB_NAMES,
+  hasOwners: true,
+  usesLocks: true,
+  asked: ['job', 'runs'],
+}
