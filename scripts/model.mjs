@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { barrierModel } from '../spec/barrier.checks.mjs'
 import { electionModel } from '../spec/election.checks.mjs'
 import { fairRunsModel } from '../spec/fair-runs.checks.mjs'
+import { jobModel } from '../spec/job.checks.mjs'
 import { keptModel } from '../spec/kept.checks.mjs'
 import { latchModel } from '../spec/latch.checks.mjs'
 import { permitsModel } from '../spec/permits.checks.mjs'
@@ -125,6 +126,7 @@ const MODELS = {
   ...latchModel,
   ...barrierModel,
   ...electionModel,
+  ...jobModel,
 }
 
 const args = process.argv.slice(2)

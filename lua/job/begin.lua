@@ -23,7 +23,7 @@
     { 'begun', startedUs >= 1, missed, earlier: pairs }  the run begins; `earlier` is a run that has crashed, or empty
     { 'served', isNews: 1 or 0, run: pairs }             an earlier run serves the call; `isNews` is 1 if this call
                                                          found that the earlier run had crashed
-    { 'lost' }                                           the owner does not hold the lock
+    { 'lost' }                                           the owner does not hold the lock, or its run has ended
 ]]
 local lock, job, runs = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, by = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -47,11 +47,12 @@ local last = redis.call('HMGET', job, 'token', 'state', 'startedUs', 'endedUs', 
 local lastToken, state = tonumber(last[1] or 0), last[2]
 local lastStartedUs, untilUs = tonumber(last[3] or 0), tonumber(last[5] or 0)
 local lastTick = tonumber(last[6] or '')
-if lastToken > token then
-  return { 'lost' }
-end
 if lastToken == token and state == 'running' then
   return { 'begun', last[3], last[7], {} }
+end
+-- A request with the token of a run that has ended is a late copy.
+if lastToken >= token then
+  return { 'lost' }
 end
 
 local isNews = state == 'running'

@@ -7,7 +7,7 @@
   ARGV[2]  state    `done` or `failed`
   ARGV[3]  result   JSON text; '' for no result
   ARGV[4]  error    the error as a text; '' for no error
-  ARGV[5]  forgets  1 or '': 1 if the record is deleted, so that another run may begin at once
+  ARGV[5]  forgets  1 or '': 1 if the run serves no call, so that another run may begin at once
   ARGV[6]  keepMs   how long the record of the job is kept, in milliseconds
   ARGV[7]  mostRuns  number: how many ended runs are kept at most
 
@@ -22,6 +22,9 @@ local keepMs, mostRuns = ARGV[6], tonumber(ARGV[7])
 -- include: parts/server-time.lua
 
 -- include: parts/job.lua
+
+-- 10 minutes. No copy of a request to begin is later.
+local FORGOTTEN_MS = 600000
 
 local last = redis.call('HMGET', job, 'token', 'state', 'startedUs', 'endedUs')
 if last[1] ~= token then
@@ -42,7 +45,9 @@ if last[2] == 'running' or last[2] == 'crashed' then
   endRun(job, runs, keepMs, mostRuns, unpack(fields))
   endedUs = serverTimeUs()
 end
+-- The token stays for a while, so that a late copy of the request to begin changes nothing.
 if forgets then
-  redis.call('DEL', job)
+  redis.call('HSET', job, 'untilUs', 0, 'endedUs', 0)
+  redis.call('PEXPIRE', job, math.min(tonumber(keepMs), FORGOTTEN_MS))
 end
 return { 'stored', math.max(0, math.floor((endedUs - tonumber(last[3])) / 1000)) }

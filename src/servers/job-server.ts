@@ -47,7 +47,7 @@ export type Begun =
     }
   /** An earlier run serves the call. `isNews` is true if this call found that the run had crashed. */
   | { readonly kind: 'served'; readonly isNews: boolean; readonly run: StoredRun }
-  /** The owner does not hold the lock of the job. */
+  /** The owner does not hold the lock of the job, or its run has ended already. */
   | { readonly kind: 'lost' }
 
 export interface JobOutcome {
@@ -57,7 +57,7 @@ export interface JobOutcome {
   readonly result: string
   /** The error as a text; '' for no error. */
   readonly error: string
-  /** True if the server deletes the record, so that another run may begin at once. */
+  /** True if the run serves no call, so that another run may begin at once. */
   readonly forgets: boolean
   readonly keepMs: number
   readonly mostRuns: number

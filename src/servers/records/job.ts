@@ -12,6 +12,9 @@ import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts
 import type { RecordKind } from './record-kind.ts'
 import { heldBy, lockOf } from './stored-lock.ts'
 
+/** No copy of a request to begin is later than this, in milliseconds. */
+const FORGOTTEN_MS = 600_000
+
 /** The record of one job. The functions below do the same as the scripts in `lua/job/`. */
 interface JobState {
   run: StoredRun | null
@@ -43,10 +46,11 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
   const job = record.part(PART)
   const nowUs = timeUs(record.nowMs)
   const { run: last } = job
-  if (last !== null && last.token > token) return { kind: 'lost' }
   if (last?.token === token && last.state === 'running') {
     return { kind: 'begun', startedUs: last.startedUs, missed: last.missed, crashed: null }
   }
+  // A request with the token of a run that has ended is a late copy.
+  if (last !== null && last.token >= token) return { kind: 'lost' }
   const isNews = last?.state === 'running'
   const ended = isNews ? endRun(record, { ...last, state: 'crashed' }, start) : last
   const isRepeated = ended?.state === 'crashed' && repeats
@@ -114,7 +118,11 @@ function finishRun(record: OpenRecord, outcome: JobOutcome): Finished {
     endedUs = timeUs(record.nowMs)
     endRun(record, run, outcome)
   }
-  if (forgets) job.run = null
+  if (forgets) {
+    // The token stays for a while, so that a late copy of the request to begin changes nothing.
+    job.run = { ...(job.run as StoredRun), untilUs: 0, endedUs: 0 }
+    job.endsAt = record.nowMs + Math.min(outcome.keepMs, FORGOTTEN_MS)
+  }
   const durationMs = Math.max(0, Math.floor((endedUs - before.startedUs) / 1_000))
   return { kind: 'stored', durationMs }
 }
