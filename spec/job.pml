@@ -71,11 +71,13 @@ byte lastTick;
 #define SERVED 2
 #define LOST 3
 
-inline record(t, k) {
+inline record(t, k, a) {
 	/* The token of the record rises, so each store can fence. */
 	assert(t > recToken);
-	recToken = t; recState = RUNNING; recTick = k; recEnded = 0;
-	recUntil = (TIMED -> time + AT_LEAST : 0)
+	recToken = t; recState = RUNNING; recEnded = 0;
+	/* A call that repeats a run serves the tick of this run, too. It does not delay the next tick. */
+	recUntil = (!TIMED -> 0 : (i != 2 -> time + AT_LEAST : (a + AT_LEAST > recUntil -> a + AT_LEAST : recUntil)));
+	recTick = (i == 2 && recTick > k -> recTick : k)
 }
 
 /* The script begin: for a call with token t, for tick k, asked at time a. */
@@ -101,12 +103,12 @@ inline begin(t, k, a) {
 		if
 		:: recState == 0
 #ifdef ENDS_REPEAT
-		:: recState != 0 && REPEATS && (TIMED || k == recTick) -> skip
+		:: recState != 0 && REPEATS -> i = 2
 #endif
 #ifdef SKIP_REPEATS
 		:: recState == CRASHED
 #else
-		:: recState == CRASHED && REPEATS && (TIMED || k == recTick) -> i = 2; REACHED(4)
+		:: recState == CRASHED && REPEATS -> i = 2; REACHED(4)
 #endif
 		:: else ->
 			if
@@ -128,9 +130,7 @@ inline begin(t, k, a) {
 		if
 		:: i == 1 ->
 			answer = SERVED; REACHED(5)
-		/* In parts 3 and 4 the server does not know ticks. A call that repeats a run serves the tick of this run. */
-		:: i == 2 -> answer = BEGUN; record(t, recTick)
-		:: i == 0 -> answer = BEGUN; record(t, k)
+		:: else -> answer = BEGUN; record(t, k, a)
 		fi;
 		i = 0
 	:: else
