@@ -6,5 +6,6 @@ export default {
   names: KIND_NAMES.JOB_NAMES,
   hasOwners: true,
   usesLocks: true,
-  asked: ['job', 'runs'],
+  asked: ['job'],
+  askedInFull: ['runs'],
 }

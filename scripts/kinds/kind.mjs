@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
  * @property {boolean} [usesLocks] true if the kind also uses plain locks
  * @property {boolean} [hasNotes] false if the kind has no holds, so that no note about a hold is deleted. Default: true
  * @property {string[]} [asked] the names of the keys that an inspection reads
+ * @property {string[]} [askedInFull] the names of further keys that an inspection of one lock reads
  */
 
 const here = fileURLToPath(new URL('.', import.meta.url))

@@ -114,21 +114,24 @@ export const KINDS = [
   ),
 ]
 
-/** The commands and keys of `readLocks` in tools/inspection/redis. */
-const READING = {
+const askedOf = (field) =>
+  [...SCRIPT_KINDS.values()].flatMap((one) => (one[field] ?? []).map((name) => one.names[name]))
+
+/** The commands and keys of `readLocks` in tools/inspection/redis, for the rows of locks. */
+const READING_ROWS = {
   commands:
     'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(
       ' ',
     ),
   keys: [
     ...['', 'braces', NAMES.lock.counter, FAIR_NAMES.queue, FAIR_NAMES.waiting, NAMES.number.kind],
-    ...[...SCRIPT_KINDS.values()].flatMap(({ names, asked = [] }) =>
-      asked.map((one) => names[one]),
-    ),
+    ...askedOf('asked'),
     NAMES.client.report,
   ],
 }
-const LISTING = together([READING, { commands: ['scan', 'hrandfield', 'mget'] }])
+/** The same with everything about one lock. */
+const READING = together([READING_ROWS, { commands: ['lrange'], keys: askedOf('askedInFull') }])
+const LISTING = together([READING_ROWS, { commands: ['scan', 'hrandfield', 'mget'] }])
 const FORCING = together([
   needsOf(Object.keys(LIKE)),
   { commands: ['eval', 'xadd'], keys: ['holdfast_history'] },
@@ -139,7 +142,7 @@ export const TOOLS = [
   { title: 'list', ...LISTING },
   { title: 'inspect', ...together([READING, { commands: ['scan'] }]) },
   { title: 'watch', ...LISTING },
-  { title: 'leaks', ...LISTING },
+  { title: 'leaks', ...together([LISTING, READING]) },
   {
     title: 'release --ask',
     ...together([
@@ -158,8 +161,8 @@ export const TOOLS = [
       'ping time info config|get scan type pttl hget hlen hkeys acl|whoami acl|dryrun'.split(' '),
     keys: [...READING.keys.filter((one) => one !== LATCH_NAMES.round), NAMES.number.request],
   },
-  { title: 'dashboard', ...together([LISTING, HISTORY]) },
-  { title: 'dashboard with release', ...together([LISTING, HISTORY, FORCING]) },
+  { title: 'dashboard', ...together([LISTING, READING, HISTORY]) },
+  { title: 'dashboard with release', ...together([LISTING, READING, HISTORY, FORCING]) },
   {
     title: 'recordHistory',
     commands: ['multi', 'exec', 'xadd', 'pexpire'],

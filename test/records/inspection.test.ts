@@ -86,6 +86,8 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
   ignore(one.getLeaderElection('election', { label: 'first' }).lead(lead))
   await eventually(async () => (await inspection.inspect('election'))?.state === 'held')
   ignore(two.getLeaderElection('election', { label: 'second' }).lead(lead))
+  ignore(one.job('nightly', { atLeastMs: 60_000 }).run(lead))
+  await eventually(async () => (await inspection.inspect('job:nightly'))?.stateText === 'running')
   const waited = ['fair', 'write', 'permits', 'semaphore', 'barrier']
   if (countsListeners) waited.push(...WITHOUT_PLACE)
   await eventually(async () => {
@@ -93,10 +95,11 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
     return rows.length === waited.length && rows.every(({ waiting }) => waiting === 1)
   })
   // The inspection knows the waiters of a plain lock from the reports of their clients.
-  for (const key of ['plain', 'election']) {
+  for (const key of ['plain', 'election', 'job:nightly']) {
     await eventually(async () => {
       const found = await inspection.inspect(key, { findWaiters: true })
-      return found?.queue.length === 1 && found.holders[0]?.process !== null
+      const isWaitedFor = key === 'job:nightly' || found?.queue.length === 1
+      return isWaitedFor && found.holders[0]?.process !== null
     })
   }
 }
@@ -110,6 +113,7 @@ function told(detail: LockDetail | null | undefined) {
   const labelOf = ({ process }: Pick<HolderRow, 'process'>) => process?.label
   return {
     ...{ kind, state, stateText, waiting, count, votes },
+    runState: detail.job?.last?.state,
     hasToken: token !== null,
     hasWait: oldestWaitMs !== null,
     holders: detail.holders.map((one) => ({
@@ -255,7 +259,7 @@ describe.each([
     const { inspection } = world
     await everyKind(world)
     const keys = ['plain', 'fair', 'election', 'read', 'write', 'latch', 'barrier', 'semaphore']
-    for (const key of [...keys, 'permits']) {
+    for (const key of [...keys, 'permits', 'job:nightly']) {
       const before = inspection.cost.commands
       await inspection.inspect(key)
       expect([key, inspection.cost.commands - before]).toEqual([key, 5])

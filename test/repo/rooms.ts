@@ -260,6 +260,8 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/inspection/redis',
     'tools/kinds',
     'type tools/servers',
+    'locks/job',
+    'servers',
     'servers/redis/calls',
     'servers/redis/key-names',
   ],

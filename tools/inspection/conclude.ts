@@ -26,17 +26,18 @@ export function newDetail(
   concluded: Concluded,
 ): BareDetail {
   const { holders = [], queue = [], unread = 0, listeners = 0 } = concluded
-  const { mode, count = null, isSet = true } = concluded
+  const { mode, count = null, isSet = true, job } = concluded
   const alive = queue.filter(({ isDead }) => !isDead)
   return {
     key,
     kind,
-    ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
+    ...viewOf(kind).stateOf({ holders, mode, count, isSet, job }),
     holders,
     token,
     waiting: Math.max(alive.length + unread, listeners),
     oldestWaitMs: longestOf(alive),
     count,
+    ...(job && { job }),
     queue,
     votes: null,
   }

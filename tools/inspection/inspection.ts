@@ -1,3 +1,4 @@
+import type { JobInfo } from '../../src/index.ts'
 import type { RowKind } from '../kinds/all.ts'
 import type { BareHolder, BareWaiter, CountFacts } from '../kinds/concluded.ts'
 import type { State } from '../kinds/kind.ts'
@@ -62,6 +63,11 @@ export interface LockRow extends State {
   readonly oldestWaitMs: number | null
   /** The counts of a semaphore, of a latch or of a barrier. Null for other kinds. */
   readonly count: CountFacts | null
+  /**
+   * The runs of a job. Undefined for other kinds. A row has the last run only, so its `ended` is
+   * empty.
+   */
+  readonly job?: JobInfo
 }
 
 /** The row of one lock, with its waiters and votes. */

@@ -1,6 +1,7 @@
 import type { KindName } from '../../src/index.ts'
 import { barrier } from './barrier.ts'
 import { election } from './election.ts'
+import { job } from './job.ts'
 import type { HoldView, KindView } from './kind.ts'
 import { latch } from './latch.ts'
 import { lock } from './lock.ts'
@@ -13,7 +14,7 @@ import { semaphore } from './semaphore.ts'
  * without scripts, the tools try the last kind first. Locks are first here, because every free name
  * with a token counts as a lock.
  */
-const ALL = [lock, election, readWrite, barrier, latch, semaphore, permits] as const
+const ALL = [lock, job, election, readWrite, barrier, latch, semaphore, permits] as const
 
 export type RowKind = (typeof ALL)[number]['kind']
 

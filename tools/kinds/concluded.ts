@@ -1,3 +1,5 @@
+import type { JobInfo } from '../../src/index.ts'
+
 /** One holder of a lock or of permits, without its process. */
 export interface BareHolder {
   /**
@@ -71,6 +73,8 @@ export interface Concluded {
   readonly count?: CountFacts | null
   /** False if the number of permits of a semaphore is not set. True by default. */
   readonly isSet?: boolean
+  /** The runs of a job. Undefined for other kinds. */
+  readonly job?: JobInfo
 }
 
 /** Returns the holder of a lock or of permits on a server without scripts. */

@@ -1,4 +1,4 @@
-import type { Holdfast, KindName } from '../../src/index.ts'
+import type { Holdfast, JobInfo, KindName } from '../../src/index.ts'
 import type { Concluded, CountFacts } from './concluded.ts'
 
 export interface State {
@@ -11,6 +11,11 @@ export interface State {
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
   /** The state in words for users: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
   readonly stateText: string
+  /**
+   * Sentences about a problem that users should know although the lock is free, such as a run of a
+   * job that has failed. Undefined without such a problem.
+   */
+  readonly problem?: string
 }
 
 /** The facts from which a kind makes the state of one lock. */
@@ -21,6 +26,8 @@ export interface StateFacts {
   readonly count: CountFacts | null
   /** False if the number of permits of a semaphore is not set. True for other kinds. */
   readonly isSet: boolean
+  /** The runs of a job. Undefined for other kinds. */
+  readonly job?: JobInfo | undefined
 }
 
 /** The facts from which a kind explains how one lock becomes free. */
@@ -88,6 +95,11 @@ export interface KindView<K extends string = string> {
    * server says that a name belongs to a kind with these words, the tools try this kind first.
    */
   readonly inErrors?: string
+  /**
+   * False if no lock of this kind has such a name. `name` has the `keyPrefix` of its clients. By
+   * default, all names are possible.
+   */
+  isPossibleName?(name: string): boolean
   /**
    * True if the owners of such locks have labels. If a lock that another kind has read has an owner
    * with a label, the lock is of this kind.

@@ -171,6 +171,15 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     .lead(({ signal }) => new Promise((end) => signal.addEventListener('abort', end)))
     .catch(() => undefined)
   await eventually(() => election.isLeading)
+  const jobOf = (one: Holdfast) => one.job(`${before}nightly`, { ifCrashed: 'repeat' })
+  await jobOf(holder).run(() => undefined, { tick: 1 })
+  const runNext = (one: Holdfast) =>
+    jobOf(one).run(({ signal }) => new Promise((end) => signal.addEventListener('abort', end)), {
+      tick: 2,
+    })
+  void runNext(holder).catch(() => undefined)
+  await eventually(async () => (await waiter.lastRun(`${before}nightly`))?.state === 'running')
+  void runNext(waiter).catch(() => undefined)
   await eventually(async () => (await holder.getLock(`${before}plain`).inspect()).waiters > 0)
   await (await holder.getLock(`${before}free`).lock()).release()
   return [
@@ -185,7 +194,9 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     'barrier',
     'election',
     'free',
-  ].map((name) => before + name)
+  ]
+    .map((name) => before + name)
+    .concat(`job:${before}nightly`)
 }
 
 /** These tools can change each lock only once. */

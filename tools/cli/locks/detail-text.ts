@@ -4,6 +4,7 @@ import { viewOf } from '../../kinds/all.ts'
 import { type Column, table } from '../text/table.ts'
 import { counted, duration, escaped, wrapped } from '../text/words.ts'
 import { holderName } from './holders.ts'
+import { endedRuns, lastRunLines } from './runs-text.ts'
 
 /** One lock, as `inspect --json` prints it. */
 export interface Inspected extends Omit<LockDetail, 'holders'> {
@@ -17,13 +18,14 @@ const WIDEST = 100
 const MOST = 20
 
 export function detailText(lock: Inspected, address: string, width: number): string {
-  const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
+  const { name, key, kind, stateText, token, votes, holders, queue, job, toFree } = lock
   const { hasToken = true, lines } = viewOf(kind)
   const facts = [
     ['kind', kind],
     ['state', stateText],
     ...(hasToken ? [['token', token === null ? 'none is known' : `${token}`]] : []),
     ...(lines?.(lock) ?? []),
+    ...(job === undefined ? [] : lastRunLines(job)),
     ...(votes === null ? [] : [['votes', escaped(votes)]]),
     ['waiting', waitingText(lock)],
   ]
@@ -38,6 +40,8 @@ export function detailText(lock: Inspected, address: string, width: number): str
     if (queue.length > MOST) lines.push(`and ${queue.length - MOST} more`)
     blocks.push(section('Waiting', lines))
   }
+  const runs = job === undefined ? [] : endedRuns(job, width - 2)
+  if (runs.length > 0) blocks.push(section('Ended runs', runs))
   const sentences = toFree.sentences.flatMap((one) =>
     wrapped(escaped(one), Math.min(width, WIDEST) - 2),
   )

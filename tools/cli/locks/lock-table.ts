@@ -22,7 +22,9 @@ const oldestText = ({ oldestWaitMs }: LockRow): string =>
 
 export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyPrefix.length)
 
-export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
+/** True if users should see the lock: it is held or waited for, or has a problem. */
+export const isBusy = ({ state, waiting, problem }: LockRow): boolean =>
+  state !== 'free' || waiting > 0 || problem !== undefined
 
 /**
  * Compares two rows for the table. Locks with the most waiters come first, then held locks before

@@ -1,6 +1,7 @@
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../../inspection/inspection.ts'
 import { labelIn } from '../../inspection/owner-ids.ts'
 import { viewOf } from '../../kinds/all.ts'
+import { type JobRuns, jobRunsOf } from './job-runs.ts'
 
 /** The most holders in a row of the table. The detail of the lock may have more holders. */
 const HOLDERS_OF_ROW = 3
@@ -49,6 +50,8 @@ export interface TableRow {
   readonly state: LockRow['state']
   /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
   readonly stateText: string
+  /** Sentences about a problem of a free lock, such as a run of a job that has failed. Usually null. */
+  readonly problem: string | null
   /** At most `HOLDERS_OF_ROW` holders. */
   readonly holders: readonly RowHolder[]
   readonly holderCount: number
@@ -77,6 +80,8 @@ export interface Detail extends TableRow {
   readonly queue: readonly RowWaiter[]
   readonly count: LockDetail['count']
   readonly votes: LockDetail['votes']
+  /** The runs of a job. Null for other kinds. */
+  readonly job: JobRuns | null
   /** False for a kind without known holders. A lock of such a kind cannot be released by force. */
   readonly hasHolders: boolean
 }
@@ -94,6 +99,7 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
     kind: row.kind,
     state: row.state,
     stateText: row.stateText,
+    problem: row.problem ?? null,
     holders: row.holders
       .slice(0, HOLDERS_OF_ROW)
       // A holder may have thousands of permits, and each change sends the row to all viewers. So
@@ -113,9 +119,14 @@ export function detailOf(detail: LockDetail, now: number): Detail {
     queue: detail.queue.slice(0, WAITERS_OF_DETAIL).map((waiter) => waiterOf(waiter, now)),
     count: detail.count,
     votes: detail.votes,
+    job: jobRunsOf(detail.job),
     hasHolders: viewOf(detail.kind).whyNoForce === undefined,
   }
 }
+
+/** True if a table with very many rows may omit the row. */
+export const isOmissible = ({ state, problem }: TableRow): boolean =>
+  state === 'free' && problem === null
 
 function holderOf(holder: HolderRow, now: number, before?: RowHolder): RowHolder {
   const { owner, isRedisson, holdCount, permits } = holder

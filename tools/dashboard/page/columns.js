@@ -122,7 +122,7 @@ export const columns = [
 ]
 
 const shows = {
-  used: (row) => row.state !== 'free' || row.waiting > 0,
+  used: (row) => row.state !== 'free' || row.waiting > 0 || row.problem !== null,
   held: isHeld,
   waited: isWaitedFor,
   attention: (_, concerns) => concerns.length > 0,

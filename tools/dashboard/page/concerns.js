@@ -40,6 +40,7 @@ export const isHeld = ({ state }) => state !== 'free' && state !== 'closed'
 export function concernsOf(row, now) {
   const concerns = []
   if (isWaitedFor(row)) concerns.push(...ofWaiters(row, now))
+  if (row.problem !== null) concerns.push({ level: 'warn', about: 'state', text: row.problem })
   for (const holder of row.holders) concerns.push(...ofHolder(row, holder, now))
   return concerns.sort((a, b) => LEVELS[b.level] - LEVELS[a.level])
 }

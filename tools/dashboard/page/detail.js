@@ -7,6 +7,7 @@ import { mayForce } from './force.js'
 import { newChart, updateChart } from './lanes.js'
 import { legendOf } from './legend.js'
 import { fetchJson } from './past.js'
+import { runsOf } from './runs.js'
 import { paused, serverNow } from './stream.js'
 import { onTick, tick } from './ticker.js'
 
@@ -98,6 +99,7 @@ function fill({ lock, toFree }) {
     for (const one of [...body.childNodes]) if (one !== free) one.remove()
     free.before(
       element('div', { id: 'detail-lead', class: 'lead' }),
+      ...runsOf(lock),
       ...holdersOf(lock),
       element('h3', {}, 'How to free it'),
     )

@@ -17,11 +17,13 @@ const labelled = KINDS.find(({ hasLabels }) => hasLabels)
 /**
  * Returns the kinds that a client can read, in the order in which to try them.
  *
+ * @param name the name of the lock
  * @param what the words for the kind that uses the name; undefined if no kind uses the name
  */
-export function kindsToTry(what: string | undefined): readonly KindView<RowKind>[] {
+export function kindsToTry(name: string, what: string | undefined): readonly KindView<RowKind>[] {
   const isFirst = ({ inErrors }: KindView) => what !== undefined && inErrors === what
-  return [...READABLE.filter(isFirst), ...READABLE.filter((one) => !isFirst(one))]
+  const possible = READABLE.filter(({ isPossibleName }) => isPossibleName?.(name) ?? true)
+  return [...possible.filter(isFirst), ...possible.filter((one) => !isFirst(one))]
 }
 
 /** @returns null if no lock of this kind has the name. Rejects if another kind uses the name */

@@ -144,7 +144,7 @@ export class RecordInspection implements Inspection {
    * or null.
    */
   async #find(key: string, what: string | undefined) {
-    for (const view of kindsToTry(what)) {
+    for (const view of kindsToTry(key, what)) {
       this.#commands++
       try {
         const found = await readAs(view, this.#client, key)

@@ -14,6 +14,8 @@ export interface FoundKey {
   /** The server time, in milliseconds. */
   readonly nowMs: number
   readonly isCluster: boolean
+  /** True if the caller wants everything about this lock, and not only its row. */
+  readonly inFull: boolean
 }
 
 /**

@@ -9,7 +9,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
   const found = rows.filter((row) => row !== null)
   const [first] = found
   if (first === undefined) return null
-  const { kind, count } = first
+  const { kind, count, job } = first
   const majority = Math.floor(masters / 2) + 1
   const owners = new Set(found.flatMap(({ holders }) => holders.map(({ owner }) => owner)))
   const holders = [...owners].flatMap((owner) => {
@@ -25,7 +25,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     numbers.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
   return {
     ...first,
-    ...viewOf(kind).stateOf({ holders, mode: undefined, count, isSet: true }),
+    ...viewOf(kind).stateOf({ holders, mode: undefined, count, isSet: true, job }),
     holders,
     token: most(found.map(({ token }) => token)),
     waiting: most(found.map(({ waiting }) => waiting)) ?? 0,

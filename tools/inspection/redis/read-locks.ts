@@ -10,13 +10,18 @@ import { merge } from './merge.ts'
 
 /**
  * Reads the locks. Returns null for a lock that does not exist, or whose server cannot be reached.
+ *
+ * @param inFull true for everything about the locks, and not only their rows
  */
 export async function readLocks(
   masters: Masters,
   keys: readonly string[],
+  inFull = false,
 ): Promise<(BareDetail | null)[]> {
+  const read = (server: ServerClient, some: readonly string[]) =>
+    readFrom(server, some, masters, inFull)
   if (masters.isQuorum) {
-    const all = await Promise.all(masters.all.map((server) => readFrom(server, keys, masters)))
+    const all = await Promise.all(masters.all.map((server) => read(server, keys)))
     return keys.map((_, i) =>
       merge(
         all.map((details) => details[i] ?? null),
@@ -28,7 +33,7 @@ export async function readLocks(
   const servers = new Set(keys.flatMap((key) => masters.find(key) ?? []))
   const reading = [...servers].map(async (server) => {
     const own = keys.filter((key) => masters.find(key) === server)
-    for (const [i, detail] of (await readFrom(server, own, masters)).entries()) {
+    for (const [i, detail] of (await read(server, own)).entries()) {
       found.set(own[i] as string, detail)
     }
   })
@@ -41,6 +46,7 @@ export async function readFrom(
   server: ServerClient,
   keys: readonly string[],
   { isCluster, isQuorum }: Pick<Masters, 'isCluster' | 'isQuorum'>,
+  inFull = false,
 ): Promise<(BareDetail | null)[]> {
   const [time, ...first] = await server.sendAll([
     ['TIME'],
@@ -61,6 +67,7 @@ export async function readFrom(
       queued: reply(queued, 0),
       nowMs,
       isCluster,
+      inFull,
     }
     return new Answers(found, isQuorum)
   })

@@ -99,7 +99,7 @@ class RedisInspection implements Inspection {
     return this.#request(async (masters) => {
       // Throws if the server of this key is unreachable, because the lock may exist there.
       masters.at(key)
-      const [found] = await readLocks(masters, [key])
+      const [found] = await readLocks(masters, [key], true)
       if (!found) return null
       const isUnlisted = viewOf(found.kind).hidesWaiters && found.waiting > found.queue.length
       if (findWaiters && isUnlisted) {

@@ -1,6 +1,7 @@
 import type { RowKind } from '../../../kinds/all.ts'
 import { barrier } from './barrier.ts'
 import { election } from './election.ts'
+import { job } from './job.ts'
 import type { KeyKind } from './kind.ts'
 import { latch } from './latch.ts'
 import { lock } from './lock.ts'
@@ -8,9 +9,12 @@ import { permits } from './permits.ts'
 import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
-/** All kinds that the tools find in Redis. A new kind has a file in this folder, and a line here. */
+/**
+ * All kinds that the tools find in Redis. A new kind has a file in this folder, and a line here. The
+ * requests of jobs come before those of locks, and a name with a record of runs counts as a job.
+ */
 export const KEY_KINDS: readonly KeyKind[] = [
-  ...[lock, election, readWrite, latch],
+  ...[job, lock, election, readWrite, latch],
   ...[barrier, permits, semaphore],
 ]
 
