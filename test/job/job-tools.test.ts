@@ -1,11 +1,5 @@
 import type { Job, JobOptions, RunOptions } from '../../src/index.ts'
-import { newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { newDashboard } from '../../tools/dashboard/dashboard.ts'
-import { RecordInspection } from '../../tools/inspection/records/record-inspection.ts'
-import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
-import { readWhere } from '../../tools/servers/where.ts'
 import { newSetting } from '../commands/setting.ts'
 import { diagnose, holdfast, steady } from '../doctor/diagnose.ts'
 import { deferred } from '../support/deferred.ts'
@@ -165,14 +159,10 @@ test('a lock whose name looks like a job, but that has no record, is a lock', as
 })
 
 test('inspect reads runs only if the name looks like a job', async () => {
-  const inspection = openInspection(readWhere({}, [server.url], {}))
-  atEnd(() => inspection.close(), { beforeCheck: true })
   const costOf = async (name: string) => {
     await newClient({ presence: false }).getLock(name).lock()
-    await inspection.inspect(name)
-    const { commands } = inspection.cost
-    await inspection.inspect(name)
-    return inspection.cost.commands - commands
+    const { err } = await holdfast(['inspect', name, server.url, '--look-ms', '0'])
+    return Number(/(\d+) commands/.exec(err)?.[1])
   }
   expect(await costOf('job:nightly')).toBe((await costOf('nightly')) + 2)
 })
@@ -217,30 +207,4 @@ test('the dashboard shows the runs in the panel, and a problem in the row', asyn
   expect(Math.abs(Date.now() - (last?.startedAt ?? 0))).toBeLessThan(60_000)
   expect([ended.length, missed]).toEqual([10, 0])
   expect(ended[1]).toMatchObject({ state: 'done', tick: 12, result: null })
-})
-
-test('an inspection of a server in memory shows a job too', async () => {
-  const memory = new MemoryLockServer()
-  const client = newMemoryClient(memory, { label: 'api-7' })
-  const inspection = new RecordInspection(() => new MemoryRecordStore(memory), 'memory')
-  atEnd(() => Promise.all([client.close(), inspection.close()]), { beforeCheck: true })
-  const end = await begin(client.job('nightly', LONG))
-  expect(await inspection.inspect('job:nightly')).toMatchObject({
-    ...{ kind: 'job', state: 'held', stateText: 'running', holders: [{ holdCount: 1 }] },
-    job: { last: { state: 'running', by: 'api-7' } },
-  })
-  await end('written')
-  await client
-    .job('failed', LONG)
-    .run(fail)
-    .catch(() => undefined)
-  await (await client.getLock('job:plain').lock()).release()
-  const rows = await inspection.read(['job:nightly', 'job:failed', 'job:plain', 'job:'])
-  expect(rows.map(({ kind, stateText }) => [kind, stateText])).toEqual([
-    ['job', 'done'],
-    ['job', 'failed'],
-    ['lock', 'free'],
-  ])
-  expect(rows[0]?.job).toMatchObject({ last: { result: 'written' }, ended: [] })
-  expect((await inspection.inspect('job:nightly'))?.job?.ended).toMatchObject([{ state: 'done' }])
 })

@@ -99,7 +99,7 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
     await eventually(async () => {
       const found = await inspection.inspect(key, { findWaiters: true })
       const isWaitedFor = key === 'job:nightly' || found?.queue.length === 1
-      return isWaitedFor && found.holders[0]?.process !== null
+      return isWaitedFor && found?.holders[0]?.process !== null
     })
   }
 }
@@ -211,6 +211,23 @@ describe.each([
     })
     expect(asked).toEqual([true, false])
     expect(requests).toEqual([['a deploy', 'ada@ops (npx holdfast)']])
+  })
+
+  test('a job has its last run and its ended runs, and a lock without a record is no job', async () => {
+    const { inspection, newClient } = newWorld()
+    const client = newClient('one')
+    await client.job('done', { atLeastMs: 1_000 }).run(() => 'written')
+    const failing = client.job('failed', { atLeastMs: 1_000 }).run(() => Promise.reject(Error('a')))
+    await failing.catch(() => {})
+    await (await client.getLock('job:plain').lock()).release()
+    const rows = await inspection.read(['job:done', 'job:failed', 'job:plain', 'job:'])
+    expect(rows.map(({ kind, stateText, problem }) => [kind, stateText, problem])).toEqual([
+      ['job', 'done', undefined],
+      ['job', 'failed', 'The last run failed.'],
+      ['lock', 'free', undefined],
+    ])
+    expect(rows[0]?.job).toMatchObject({ last: { result: 'written', by: 'one' }, ended: [] })
+    expect((await inspection.inspect('job:done'))?.job?.ended).toMatchObject([{ state: 'done' }])
   })
 
   test('an outage of the server is a readable error', async () => {

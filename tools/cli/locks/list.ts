@@ -21,12 +21,13 @@ const USAGE = `Usage: npx holdfast list [options] [url…]
 Lists all locks, semaphores and other objects of Holdfast that are held or waited for: their holders, how long they
 have held, and how many callers wait. A latch or a semaphore without leases that only Redisson has used
 is not listed, because its key is a bare number. inspect shows such a latch or semaphore.
+A job is also listed if its last run failed or has crashed, or if ticks were missed.
 
 Servers:
 ${WHERE_USAGE}
 Locks:
   --pattern <pattern>        names that match, as with SCAN: 'order:*'
-  --all                      also free locks, as long as Redis has their last token
+  --all                      also free locks, as long as Redis has their last token, and all jobs
   --held                     held locks only, without semaphores and latches; finds them fastest
   --contended                only locks with waiters
   --limit <n>                at most this many; 0 for all (100 in a table, all with --json)

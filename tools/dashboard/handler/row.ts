@@ -125,7 +125,7 @@ export function detailOf(detail: LockDetail, now: number): Detail {
 }
 
 /** True if a table with very many rows may omit the row. */
-export const isOmissible = ({ state, problem }: TableRow): boolean =>
+export const mayBeOmitted = ({ state, problem }: TableRow): boolean =>
   state === 'free' && problem === null
 
 function holderOf(holder: HolderRow, now: number, before?: RowHolder): RowHolder {

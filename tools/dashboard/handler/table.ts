@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LockRow } from '../../inspection/inspection.ts'
 import { isPermitId } from '../../inspection/owner-ids.ts'
-import { isOmissible, rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
+import { mayBeOmitted, rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
 
 /** If the table has this many rows, further free locks get no row and are only counted. */
 const MOST_ROWS = 20_000
@@ -196,7 +196,7 @@ export class Table {
   #putOne(one: LockRow, now: number, version: number): void {
     const known = this.#entries.get(one.key)
     const row = rowOf(one, now, known?.row)
-    if (known === undefined && isOmissible(row) && this.#entries.size >= MOST_ROWS) return
+    if (known === undefined && mayBeOmitted(row) && this.#entries.size >= MOST_ROWS) return
     const text = JSON.stringify(row)
     const { holders } = one
     this.#owners = undefined

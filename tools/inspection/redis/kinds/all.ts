@@ -10,8 +10,8 @@ import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
 /**
- * All kinds that the tools find in Redis. A new kind has a file in this folder, and a line here. The
- * requests of jobs come before those of locks, and a name with a record of runs counts as a job.
+ * All kinds that the tools find in Redis. A new kind has a file in this folder, and a line here. Jobs
+ * are before locks: their record is read before the holders, and a lock with a record is a job.
  */
 export const KEY_KINDS: readonly KeyKind[] = [
   ...[job, lock, election, readWrite, latch],

@@ -27,12 +27,12 @@ export const job: KeyKind = {
     }
   },
   moreRequests: (answers): Requests =>
-    seemsCrashed(answers) ? { recordAgain: ['HGETALL', jobKeys(answers.found.key).job] } : {},
+    mayBeCrashed(answers) ? { recordAgain: ['HGETALL', jobKeys(answers.found.key).job] } : {},
   conclude(answers) {
     const first = recordIn(answers)
     const held = concludeHash(answers, 'lock') ?? (answers.found.type === 'none' ? {} : null)
     if (first === null || held === null) return null
-    const run = seemsCrashed(answers) ? runIn(answers.bytes('recordAgain').map(String)) : first
+    const run = mayBeCrashed(answers) ? runIn(answers.bytes('recordAgain').map(String)) : first
     if (run === null) return null
     // A newer run has begun after the tools had read the lock.
     const isNewer = run.token !== first.token
@@ -58,7 +58,7 @@ export const job: KeyKind = {
  * True if a run is stored as running, but its owner did not hold the lock. The run may also have
  * ended between the two answers. So the tools read the record again.
  */
-function seemsCrashed(answers: Answers): boolean {
+function mayBeCrashed(answers: Answers): boolean {
   const run = recordIn(answers)
   return run?.state === 'running' && !holds(answers, run)
 }
@@ -78,7 +78,7 @@ function endedIn(answers: Answers): StoredRun[] {
   return answers.list('runs').flatMap((json) => runIn(parsed(json)) ?? [])
 }
 
-/** Reads one run. Returns null if the fields are not those of a run. */
+/** Reads one run. Returns null if the fields do not belong to a run. */
 function runIn(fields: unknown): StoredRun | null {
   if (!Array.isArray(fields)) return null
   const run = runOf(pairs(fields))
