@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
+import type { RunRecord } from '../../src/index.ts'
 import {
   type AccessOptions,
   createDashboard,
@@ -72,6 +73,38 @@ describeInBrowser('the page', () => {
       expect(names).toContain('shop:night')
       expect(names).not.toContain('shop:report')
     })
+    await page.close()
+  })
+
+  test('the page shows a job that failed as amber, and its runs in the panel', async () => {
+    const locks = scene()
+    const run = (state: 'done' | 'failed', error: string | null): RunRecord => ({
+      ...{ state, token: 1, by: 'api-7', owner: 'c:1', startedAt: new Date(), endedAt: new Date() },
+      ...{ durationMs: 2_000, tick: null, missed: 0, result: { pages: 12 }, error },
+    })
+    const last = run('failed', 'RangeError: no paper')
+    locks.set('job:nightly', {
+      ...{ kind: 'job', state: 'free', stateText: 'failed', problem: 'The last run failed.' },
+      job: { last, ended: [last, run('done', null)], missed: 3 },
+    })
+    locks.set('job:hourly', { kind: 'job', state: 'free', stateText: 'done' })
+    const { page, troubles } = await open(locks)
+    const row = page.locator('#body tr[data-key="job:nightly"]')
+    await row.waitFor()
+    expect(await row.getAttribute('data-level')).toBe('warn')
+    expect(await namesIn(page)).not.toContain('job:hourly')
+    await row.click()
+    const facts = page.locator('#detail-run')
+    await facts.waitFor()
+    const shown = await facts.innerText()
+    for (const words of ['api-7', '{"pages":12}', 'RangeError: no paper', 'missed ticks']) {
+      expect(shown).toContain(words)
+    }
+    const states = page.locator('#detail-runs tbody tr td:last-child')
+    expect(await states.allTextContents()).toEqual(['failed', 'done'])
+    expect(await page.locator('.concerns').innerText()).toContain('The last run failed.')
+    expect(await faultsOf(page)).toEqual([])
+    expect(troubles).toEqual([])
     await page.close()
   })
 

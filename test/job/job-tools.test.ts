@@ -164,7 +164,9 @@ test('inspect reads runs only if the name looks like a job', async () => {
     const { err } = await holdfast(['inspect', name, server.url, '--look-ms', '0'])
     return Number(/(\d+) commands/.exec(err)?.[1])
   }
-  expect(await costOf('job:nightly')).toBe((await costOf('nightly')) + 2)
+  const usual = await costOf('nightly')
+  expect(usual).toBeGreaterThan(0)
+  expect(await costOf('job:nightly')).toBe(usual + 2)
 })
 
 test('release --force takes the lock of a run, and its record shows a crash', async () => {

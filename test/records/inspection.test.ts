@@ -99,7 +99,7 @@ async function everyKind({ newClient, inspection, countsListeners }: World): Pro
     await eventually(async () => {
       const found = await inspection.inspect(key, { findWaiters: true })
       const isWaitedFor = key === 'job:nightly' || found?.queue.length === 1
-      return isWaitedFor && found?.holders[0]?.process !== null
+      return isWaitedFor && found?.holders[0]?.process?.label !== undefined
     })
   }
 }
