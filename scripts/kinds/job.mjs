@@ -4,6 +4,7 @@ import { KIND_NAMES } from '../lib/key-names.mjs'
 export default {
   title: 'job',
   names: KIND_NAMES.JOB_NAMES,
+  lists: { job: ['job', 'once'] },
   hasOwners: true,
   usesLocks: true,
   asked: ['job'],

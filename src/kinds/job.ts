@@ -63,7 +63,7 @@ export const job: KindDescriptor<JobMethods> = {
       newLock: (lockName) =>
         new HoldfastLock(lockName, rawName(lockName), owners.next(), registry, plainKind),
       remoteOf: (lockName) => {
-        if (remoteOf !== undefined) return remoteOf(rawName(lockName))
+        if (remoteOf !== undefined) return remoteOf(rawName(lockName), lockName.startsWith('once:'))
         throw needsOneServer(
           `Job ${show(lockName)}: its record needs one server`,
           'Use a',

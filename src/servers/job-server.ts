@@ -95,5 +95,12 @@ export interface JobFacts {
   readonly ended: readonly StoredRun[]
 }
 
+/**
+ * Returns the record of a job.
+ *
+ * @param isOnce true for work of `runOnce`. The tools do not list such records, because there is one for each key
+ */
+export type JobServer = (rawName: string, isOnce: boolean) => RemoteJob
+
 /** A job uses a plain lock and a record of its runs. So its name belongs to a lock. */
-export const JOB: ServerKind<(rawName: string) => RemoteJob> = { name: 'job', what: LOCK_WORDS }
+export const JOB: ServerKind<JobServer> = { name: 'job', what: LOCK_WORDS }

@@ -139,13 +139,13 @@ test('a job is listed after the counter of its lock is gone', async () => {
   expect((await inspected('job:nightly')).job?.last?.state).toBe('done')
 })
 
-test('the work of runOnce is a job with its prefix and its last run', async () => {
+test('the record of runOnce is not listed, and its lock is a free lock', async () => {
   const client = newClient({ keyPrefix: 'app:' })
   await client.runOnce('invoice', 'order-1', () => 'sent', { keepMs: 60_000 })
   expect(await listed()).toEqual([])
-  const [row] = await listed('--all', '--key-prefix', 'app:')
-  expect(row).toMatchObject({ name: 'once:invoice:order-1', kind: 'job', stateText: 'done' })
-  expect(row.job.last.result).toBe('sent')
+  const rows = await listed('--all', '--key-prefix', 'app:')
+  expect(rows).toMatchObject([{ name: 'once:invoice:order-1', kind: 'lock', stateText: 'free' }])
+  expect(await server.admin.exists('holdfast_once:{app:once:invoice:order-1}')).toBe(1)
 })
 
 test('a lock whose name looks like a job, but that has no record, is a lock', async () => {

@@ -4,11 +4,11 @@ import { lock } from './lock.ts'
 /** The lock of a job has this text before the name of the job. */
 const PREFIX = 'job:'
 
-/** Jobs, and the work of `runOnce`. Their lock is a plain lock, and a record has the last run. */
+/** Jobs. Their lock is a plain lock, and a record has the last run. */
 export const job: KindView<'job'> = {
   kind: 'job',
   inErrors: 'a lock',
-  isPossibleName: (name) => name.includes(PREFIX) || name.includes('once:'),
+  isPossibleName: (name) => name.includes(PREFIX),
   async read(client, name) {
     if (!name.startsWith(PREFIX) || name === PREFIX) return null
     const info = await client.job(name.slice(PREFIX.length)).inspect()

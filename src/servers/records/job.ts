@@ -3,8 +3,8 @@ import type {
   Finished,
   JobFacts,
   JobOutcome,
+  JobServer,
   JobStart,
-  RemoteJob,
   StoredRun,
 } from '../job-server.ts'
 import { timeUs } from './moments.ts'
@@ -133,7 +133,7 @@ function inspect(record: OpenRecord, most: number): JobFacts {
   return { nowUs: timeUs(record.nowMs), run, isHeld, ended: ended.slice(0, most) }
 }
 
-export const recordJob: RecordKind<(rawName: string) => RemoteJob> =
+export const recordJob: RecordKind<JobServer> =
   ({ store }) =>
   (rawName) => {
     const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>

@@ -4,6 +4,7 @@ import {
   JOB,
   type JobFacts,
   type JobOutcome,
+  type JobServer,
   type JobStart,
   type RemoteJob,
   type StoredRun,
@@ -18,9 +19,9 @@ class RedisJob implements RemoteJob {
   readonly #server: KindScripts
   readonly #keys: ReturnType<typeof jobKeys>
 
-  constructor(server: KindScripts, rawName: string) {
+  constructor(server: KindScripts, rawName: string, isOnce: boolean) {
     this.#server = server
-    this.#keys = jobKeys(rawName)
+    this.#keys = jobKeys(rawName, isOnce)
   }
 
   async startRun(start: JobStart, callMs: number): Promise<Begun> {
@@ -49,5 +50,8 @@ class RedisJob implements RemoteJob {
 export const redisJob: RedisKind = {
   kind: JOB,
   type: 'hash',
-  open: (server) => (rawName: string) => new RedisJob(server, rawName),
+  open:
+    (server): JobServer =>
+    (rawName, isOnce) =>
+      new RedisJob(server, rawName, isOnce),
 }

@@ -16,7 +16,7 @@ const STATES: readonly unknown[] = ['running', 'done', 'failed', 'crashed']
 export const job: KeyKind = {
   kind: 'job',
   named: [JOB_NAMES.job],
-  expiring: [JOB_NAMES.job, JOB_NAMES.runs],
+  expiring: [JOB_NAMES.job, JOB_NAMES.runs, JOB_NAMES.once],
   requests({ key, type, inFull }): Requests {
     if (viewOf('job').isPossibleName?.(key) !== true) return {}
     if (type !== 'hash' && type !== 'none') return {}
@@ -50,7 +50,7 @@ export const job: KeyKind = {
       ['LRANGE', lock, '0', '-1'],
       ['LTRIM', lock, '0', '-1'],
     ],
-    patterns: own(JOB_NAMES.job, JOB_NAMES.runs),
+    patterns: own(JOB_NAMES.job, JOB_NAMES.runs, JOB_NAMES.once),
   }),
 }
 
