@@ -2,8 +2,8 @@
   Begins a run of a job, if no earlier run serves the call. The caller holds the lock of the job.
 
   The token fences the run: a caller that has lost the lock begins nothing. A run that is still stored as running has
-  crashed, because its owner does not hold the lock any more. Safe to run twice: the second answer is the same, but
-  `earlier` is empty.
+  crashed, because its owner does not hold the lock any more. Safe to run twice: the second answer is the same. A copy
+  that runs after the end of its run begins nothing.
 
   KEYS[1]  lock      hash: owner -> hold count
   KEYS[2]  job       hash: the last run
@@ -23,12 +23,12 @@
     { 'begun', startedUs >= 1, missed, earlier: pairs }  the run begins; `earlier` is a run that has crashed, or empty
     { 'served', isNews: 1 or 0, run: pairs }             an earlier run serves the call; `isNews` is 1 if this call
                                                          found that the earlier run had crashed
-    { 'lost' }                                           the owner does not hold the lock, or its run has ended
+    { 'lost' }                                           the owner does not hold the lock
 ]]
 local lock, job, runs = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, by = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local atLeastMs, everyMs, tick = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local repeats, waitedMs, keepMs, mostRuns = ARGV[7] == '1', tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
+local repeats, waitedMs, keepMs, mostRuns = ARGV[7] == '1', tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 
 -- include: parts/server-time.lua
 
@@ -43,22 +43,34 @@ if redis.call('HEXISTS', lock, owner) == 0 then
 end
 -- A replica refuses this write. A replica may not have received the last run yet.
 keepJob(job, runs, keepMs)
-local last = redis.call('HMGET', job, 'token', 'state', 'startedUs', 'endedUs', 'untilUs', 'tick', 'missed')
+local last = redis.call('HMGET', job, 'token', 'state', 'startedUs', 'endedUs', 'untilUs', 'tick', 'missed',
+  'foundBy', 'earlier')
 local lastToken, state = tonumber(last[1] or 0), last[2]
-local lastStartedUs, untilUs = tonumber(last[3] or 0), tonumber(last[5] or 0)
+local lastStartedUs, endedUs, untilUs = tonumber(last[3] or 0), tonumber(last[4] or 0), tonumber(last[5] or 0)
 local lastTick = tonumber(last[6] or '')
 if lastToken == token and state == 'running' then
-  return { 'begun', last[3], last[7], {} }
+  return { 'begun', last[3], last[7], last[9] and cjson.decode(last[9]) or {} }
 end
--- A request with the token of a run that has ended is a late copy.
 if lastToken >= token then
   return { 'lost' }
 end
 
-local isNews = state == 'running'
-if isNews then
+-- If the clock of the server was set back, the last run counts as if it began or ended now. Otherwise this run would
+-- serve all calls until the clock reaches its time again.
+local aheadUs = math.max(lastStartedUs, endedUs) - serverTimeUs()
+if aheadUs > 0 then
+  lastStartedUs, untilUs = lastStartedUs - aheadUs, untilUs - aheadUs
+  redis.call('HSET', job, 'startedUs', microseconds(lastStartedUs), 'untilUs', microseconds(untilUs))
+  if endedUs > 0 then
+    endedUs = endedUs - aheadUs
+    redis.call('HSET', job, 'endedUs', microseconds(endedUs))
+  end
+end
+
+local isNews = state == 'running' or state == 'crashed' and last[8] == ARGV[2]
+if state == 'running' then
   state = 'crashed'
-  endRun(job, runs, keepMs, mostRuns, 'state', state)
+  endRun(job, runs, keepMs, mostRuns, 'state', state, 'foundBy', ARGV[2])
 end
 local repeated = state == 'crashed' and repeats
 -- The call counts from when the caller asked, because the caller may have waited while the last run took its time.
@@ -69,7 +81,7 @@ if tick and lastTick then
 elseif repeated then
   isServed = false
 else
-  isServed = askedUs < untilUs or state ~= 'crashed' and askedUs < tonumber(last[4] or 0)
+  isServed = askedUs < untilUs or state ~= 'crashed' and askedUs < endedUs
 end
 if isServed then
   return { 'served', isNews and 1 or 0, redis.call('HGETALL', job) }
@@ -94,6 +106,9 @@ if tick or repeated and lastTick then
 end
 if everyMs > 0 then
   redis.call('HSET', job, 'everyMs', ARGV[5])
+end
+if isNews then
+  redis.call('HSET', job, 'earlier', cjson.encode(earlier))
 end
 keepJob(job, runs, keepMs)
 return { 'begun', serverTimeText(), missed, earlier }

@@ -17,14 +17,11 @@
 ]]
 local job, runs = KEYS[1], KEYS[2]
 local token, state, result, error, forgets = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
-local keepMs, mostRuns = ARGV[6], tonumber(ARGV[7])
+local keepMs, mostRuns = tonumber(ARGV[6]), tonumber(ARGV[7])
 
 -- include: parts/server-time.lua
 
 -- include: parts/job.lua
-
--- 10 minutes. No copy of a request to begin is later.
-local FORGOTTEN_MS = 600000
 
 local last = redis.call('HMGET', job, 'token', 'state', 'startedUs', 'endedUs')
 if last[1] ~= token then
@@ -45,9 +42,9 @@ if last[2] == 'running' or last[2] == 'crashed' then
   endRun(job, runs, keepMs, mostRuns, unpack(fields))
   endedUs = serverTimeUs()
 end
--- The token stays for a while, so that a late copy of the request to begin changes nothing.
 if forgets then
-  redis.call('HSET', job, 'untilUs', 0, 'endedUs', 0)
-  redis.call('PEXPIRE', job, math.min(tonumber(keepMs), FORGOTTEN_MS))
+  -- The token stays, so a late copy of the request that began this run begins nothing.
+  redis.call('HSET', job, 'untilUs', 0)
+  redis.call('HDEL', job, 'endedUs')
 end
 return { 'stored', math.max(0, math.floor((endedUs - tonumber(last[3])) / 1000)) }

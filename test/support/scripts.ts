@@ -1,5 +1,6 @@
 import * as barrier from '../../src/servers/redis/scripts/barrier.generated.ts'
 import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
+import * as job from '../../src/servers/redis/scripts/job.generated.ts'
 import * as latch from '../../src/servers/redis/scripts/latch.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
 import * as permits from '../../src/servers/redis/scripts/permits.generated.ts'
@@ -16,6 +17,9 @@ export const { script: acquireFair } = fair.acquire
 export const { script: batchFair } = fair.batch
 export const { script: heartbeat } = fair.heartbeat
 export const { script: releaseFair } = fair.release
+export const { script: beginJob } = job.begin
+export const { script: finishJob } = job.finish
+export const { script: inspectJob } = job.inspect
 export const { script: countDown } = latch.countDown
 export const { script: deleteCount } = latch.deleteCount
 export const { script: inspectLatch } = latch.inspect

@@ -3,8 +3,8 @@ import type {
   Finished,
   JobFacts,
   JobOutcome,
-  JobServer,
   JobStart,
+  RemoteJob,
   StoredRun,
 } from '../job-server.ts'
 import { timeUs } from './moments.ts'
@@ -12,21 +12,22 @@ import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts
 import type { RecordKind } from './record-kind.ts'
 import { heldBy, lockOf } from './stored-lock.ts'
 
-/** No copy of a request to begin is later than this, in milliseconds. */
-const FORGOTTEN_MS = 600_000
-
 /** The record of one job. The functions below do the same as the scripts in `lua/job/`. */
 interface JobState {
   run: StoredRun | null
   /** The last runs that have ended, newest first. */
   ended: StoredRun[]
+  /** The token of the call that found that the last run had crashed. */
+  foundBy: number
+  /** The crashed run that the last run has found. */
+  earlier: StoredRun | null
   /** When the record expires, in ms of the server's time. */
   endsAt: number
 }
 
 const PART: RecordPart<JobState> = {
   name: 'job',
-  newState: () => ({ run: null, ended: [], endsAt: 0 }),
+  newState: () => ({ run: null, ended: [], foundBy: 0, earlier: null, endsAt: 0 }),
   expire(job, nowMs) {
     if (job.endsAt < nowMs) Object.assign(job, { run: null, ended: [] })
   },
@@ -35,7 +36,9 @@ const PART: RecordPart<JobState> = {
 
 function keepJob(record: OpenRecord, keepMs: number): void {
   const job = record.part(PART)
-  if (job.run !== null || job.ended.length > 0) job.endsAt = record.nowMs + keepMs
+  if (job.run === null && job.ended.length === 0) return
+  // The record may have to last longer for a call with other options.
+  job.endsAt = Math.max(job.endsAt, record.nowMs + keepMs)
 }
 
 /** Begins a run of a job, if no earlier run serves the call. */
@@ -45,14 +48,16 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
   keepJob(record, keepMs)
   const job = record.part(PART)
   const nowUs = timeUs(record.nowMs)
-  const { run: last } = job
-  if (last?.token === token && last.state === 'running') {
-    return { kind: 'begun', startedUs: last.startedUs, missed: last.missed, crashed: null }
+  const { run } = job
+  if (run?.token === token && run.state === 'running') {
+    return { kind: 'begun', startedUs: run.startedUs, missed: run.missed, crashed: job.earlier }
   }
-  // A request with the token of a run that has ended is a late copy.
-  if (last !== null && last.token >= token) return { kind: 'lost' }
-  const isNews = last?.state === 'running'
-  const ended = isNews ? endRun(record, { ...last, state: 'crashed' }, start) : last
+  if (run !== null && run.token >= token) return { kind: 'lost' }
+  const last = run && notAhead(run, nowUs)
+  const isRunning = last?.state === 'running'
+  const isNews = isRunning || (last?.state === 'crashed' && job.foundBy === token)
+  const ended = isRunning ? endRun(record, { ...last, state: 'crashed' }, start) : last
+  if (isRunning) job.foundBy = token
   const isRepeated = ended?.state === 'crashed' && repeats
   if (ended !== null && isServed(ended, start, isRepeated, nowUs)) {
     return { kind: 'served', isNews, run: ended }
@@ -72,8 +77,18 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
     ...(servedTick !== undefined && { tick: servedTick }),
     ...(everyMs > 0 && { everyMs }),
   }
-  keepJob(record, keepMs)
-  return { kind: 'begun', startedUs: nowUs, missed, crashed: isNews ? ended : null }
+  job.earlier = isNews ? ended : null
+  job.endsAt = record.nowMs + keepMs
+  return { kind: 'begun', startedUs: nowUs, missed, crashed: job.earlier }
+}
+
+/** Returns the run with times that are not after `nowUs`, in case the clock was set back. */
+function notAhead(run: StoredRun, nowUs: number): StoredRun {
+  const { startedUs, endedUs = 0, untilUs } = run
+  const aheadUs = Math.max(startedUs, endedUs) - nowUs
+  if (aheadUs <= 0) return run
+  const times = { startedUs: startedUs - aheadUs, untilUs: untilUs - aheadUs }
+  return { ...run, ...times, ...(endedUs > 0 && { endedUs: endedUs - aheadUs }) }
 }
 
 function isServed(
@@ -118,10 +133,10 @@ function finishRun(record: OpenRecord, outcome: JobOutcome): Finished {
     endedUs = timeUs(record.nowMs)
     endRun(record, run, outcome)
   }
-  if (forgets) {
-    // The token stays for a while, so that a late copy of the request to begin changes nothing.
-    job.run = { ...(job.run as StoredRun), untilUs: 0, endedUs: 0 }
-    job.endsAt = record.nowMs + Math.min(outcome.keepMs, FORGOTTEN_MS)
+  if (forgets && job.run !== null) {
+    // The token stays, so a late copy of the request that began this run begins nothing.
+    const { endedUs: _, ...forgotten } = job.run
+    job.run = { ...forgotten, untilUs: 0 }
   }
   const durationMs = Math.max(0, Math.floor((endedUs - before.startedUs) / 1_000))
   return { kind: 'stored', durationMs }
@@ -133,7 +148,7 @@ function inspect(record: OpenRecord, most: number): JobFacts {
   return { nowUs: timeUs(record.nowMs), run, isHeld, ended: ended.slice(0, most) }
 }
 
-export const recordJob: RecordKind<JobServer> =
+export const recordJob: RecordKind<(rawName: string) => RemoteJob> =
   ({ store }) =>
   (rawName) => {
     const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
