@@ -166,6 +166,11 @@ function jsonOf(result: unknown): string {
 }
 
 function textOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return text.slice(0, LONGEST_ERROR) || 'an error without a text'
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    if (text !== '') return text.slice(0, LONGEST_ERROR)
+  } catch {
+    // The error cannot be a text, such as an object without a prototype.
+  }
+  return 'an error without a text'
 }
