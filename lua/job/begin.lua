@@ -76,10 +76,10 @@ local repeated = state == 'crashed' and repeats
 -- The call counts from when the caller asked, because the caller may have waited while the last run took its time.
 local askedUs = serverTimeUs() - waitedMs * 1000
 local isServed
-if tick and lastTick then
-  isServed = tick < lastTick or tick == lastTick and not repeated
-elseif repeated then
+if repeated then
   isServed = false
+elseif tick and lastTick then
+  isServed = tick <= lastTick
 else
   isServed = askedUs < untilUs or state ~= 'crashed' and askedUs < endedUs
 end
@@ -93,7 +93,7 @@ if everyMs > 0 and lastStartedUs > 0 then
   local intervals = (serverTimeUs() - lastStartedUs) / 1000 / everyMs
   missed = math.max(0, math.floor(intervals + 0.5) - 1)
 end
--- A repeated run serves the same tick as the run that crashed. So it does not delay the next tick.
+-- A repeated run also serves the tick of the run that crashed. So it does not delay the next tick.
 local ownUntilUs = serverTimeUs() + atLeastMs * 1000
 if repeated and serverTimeUs() < untilUs then
   ownUntilUs = untilUs
@@ -101,8 +101,10 @@ end
 redis.call('DEL', job)
 redis.call('HSET', job, 'token', ARGV[2], 'owner', owner, 'by', by, 'state', 'running')
 redis.call('HSET', job, 'startedUs', serverTimeText(), 'untilUs', microseconds(ownUntilUs), 'missed', missed)
-if tick or repeated and lastTick then
-  redis.call('HSET', job, 'tick', tick and ARGV[6] or last[6])
+if repeated and lastTick and not (tick and tick > lastTick) then
+  redis.call('HSET', job, 'tick', last[6])
+elseif tick then
+  redis.call('HSET', job, 'tick', ARGV[6])
 end
 if everyMs > 0 then
   redis.call('HSET', job, 'everyMs', ARGV[5])

@@ -9,6 +9,7 @@ import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { held } from './held.mjs'
+import { job } from './job.mjs'
 import { kept } from './kept.mjs'
 import { latch } from './latch.mjs'
 import { latchScripts } from './latch-scripts.mjs'
@@ -54,6 +55,7 @@ const areas = {
   latch: [...latch, ...latchScripts],
   barrier,
   held,
+  job,
   semaphore: [...semaphore, ...semaphoreScripts],
   permits: [...permits, ...permitScripts],
   memory,

@@ -148,6 +148,18 @@ describe('the script that begins a run', () => {
     expect(await record()).toMatchObject({ token: '2', untilUs, tick: '5' })
   })
 
+  test('a call for another tick repeats the run that crashed, for the later of both ticks', async () => {
+    for (const [token, tick, served] of [
+      [1, 5, '5'],
+      [2, 4, '5'],
+      [3, 6, '6'],
+    ] as const) {
+      const [kind, , , crashed] = await begin(token, { tick, repeats: '1' })
+      expect([kind, crashed?.length === 0]).toEqual(['begun', token === 1])
+      expect(await record()).toMatchObject({ token: `${token}`, tick: served })
+    }
+  })
+
   test('serves a call that began before the end of the last run, or within its `atLeastMs`', async () => {
     await begin(1, { atLeastMs: 0 })
     await finish(1)

@@ -65,7 +65,8 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
   const intervals = everyMs > 0 && ended !== null ? (nowUs - ended.startedUs) / 1_000 / everyMs : 0
   const missed = Math.max(0, Math.floor(intervals + 0.5) - 1)
   const ownUntilUs = nowUs + atLeastMs * 1_000
-  const servedTick = tick === '' ? (isRepeated ? ended.tick : undefined) : tick
+  const ticks = [tick === '' ? undefined : tick, isRepeated ? ended.tick : undefined]
+  const known = ticks.filter((each) => each !== undefined)
   job.run = {
     token,
     owner,
@@ -74,7 +75,7 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
     startedUs: nowUs,
     untilUs: isRepeated && nowUs < ended.untilUs ? ended.untilUs : ownUntilUs,
     missed,
-    ...(servedTick !== undefined && { tick: servedTick }),
+    ...(known.length > 0 && { tick: Math.max(...known) }),
     ...(everyMs > 0 && { everyMs }),
   }
   job.earlier = isNews ? ended : null
@@ -97,10 +98,8 @@ function isServed(
   isRepeated: boolean,
   nowUs: number,
 ): boolean {
-  if (tick !== '' && lastTick !== undefined) {
-    return tick < lastTick || (tick === lastTick && !isRepeated)
-  }
   if (isRepeated) return false
+  if (tick !== '' && lastTick !== undefined) return tick <= lastTick
   const askedUs = nowUs - waitedMs() * 1_000
   return askedUs < untilUs || (state !== 'crashed' && askedUs < endedUs)
 }
