@@ -93,10 +93,11 @@ if everyMs > 0 and lastStartedUs > 0 then
   local intervals = (serverTimeUs() - lastStartedUs) / 1000 / everyMs
   missed = math.max(0, math.floor(intervals + 0.5) - 1)
 end
--- A repeated run also serves the tick of the run that crashed. So it does not delay the next tick.
-local ownUntilUs = serverTimeUs() + atLeastMs * 1000
-if repeated and serverTimeUs() < untilUs then
-  ownUntilUs = untilUs
+-- A repeated run also serves the tick of the run that crashed. So its time counts from its call, which does not delay
+-- the next tick.
+local ownUntilUs = (repeated and askedUs or serverTimeUs()) + atLeastMs * 1000
+if repeated then
+  ownUntilUs = math.max(ownUntilUs, untilUs)
 end
 redis.call('DEL', job)
 redis.call('HSET', job, 'token', ARGV[2], 'owner', owner, 'by', by, 'state', 'running')

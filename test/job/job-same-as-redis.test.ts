@@ -23,7 +23,7 @@ class Stage {
 
   constructor(server: LockServer) {
     this.#server = server
-    this.#job = requestsOfKind(server, JOB)('it')
+    this.#job = requestsOfKind(server, JOB)('it', false)
   }
 
   #owner(ago: number): string {

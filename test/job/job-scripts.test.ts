@@ -144,8 +144,16 @@ describe('the script that begins a run', () => {
   test('a repeated run keeps the time and the tick of the run that crashed', async () => {
     await begin(1, { tick: 5 })
     const { untilUs } = await record()
-    await begin(2, { repeats: '1', atLeastMs: 2 * KEPT_MS })
+    await begin(2, { repeats: '1', waitedMs: 10_000 })
     expect(await record()).toMatchObject({ token: '2', untilUs, tick: '5' })
+  })
+
+  test('a call of the next tick that repeats a run also serves the later calls of its own tick', async () => {
+    await begin(1)
+    const before = await record()
+    await begin(2, { repeats: '1', waitedMs: -1_000 })
+    const { untilUs } = await record()
+    expect(Number(untilUs)).toBeGreaterThanOrEqual(Number(before.untilUs) + 1_000_000)
   })
 
   test('a call for another tick repeats the run that crashed, for the later of both ticks', async () => {

@@ -59,6 +59,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'faults/error-texts.test.ts': 'unit',
   'faults/faults-revocation.test.ts': 'unit',
   'history/history-tls-handshake.test.ts': 'unit',
+  'job/job-same-as-redis.test.ts': 'server',
   'latch/own-changes.test.ts': 'unit',
   'leader/leader-watch.test.ts': 'unit',
   'lease/hold.test.ts': 'unit',

@@ -3,8 +3,8 @@ import type {
   Finished,
   JobFacts,
   JobOutcome,
+  JobServer,
   JobStart,
-  RemoteJob,
   StoredRun,
 } from '../job-server.ts'
 import { timeUs } from './moments.ts'
@@ -53,7 +53,7 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
     return { kind: 'begun', startedUs: run.startedUs, missed: run.missed, crashed: job.earlier }
   }
   if (run !== null && run.token >= token) return { kind: 'lost' }
-  const last = run && notAhead(run, nowUs)
+  const last = run && notAfterNow(run, nowUs)
   const isRunning = last?.state === 'running'
   const isNews = isRunning || (last?.state === 'crashed' && job.foundBy === token)
   const ended = isRunning ? endRun(record, { ...last, state: 'crashed' }, start) : last
@@ -64,7 +64,10 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
   }
   const intervals = everyMs > 0 && ended !== null ? (nowUs - ended.startedUs) / 1_000 / everyMs : 0
   const missed = Math.max(0, Math.floor(intervals + 0.5) - 1)
-  const ownUntilUs = nowUs + atLeastMs * 1_000
+  // A repeated run also serves the tick of the run that crashed. So its time counts from its call, which does not delay
+  // the next tick.
+  const fromUs = isRepeated ? nowUs - start.waitedMs() * 1_000 : nowUs
+  const ownUntilUs = fromUs + atLeastMs * 1_000
   const ticks = [tick === '' ? undefined : tick, isRepeated ? ended.tick : undefined]
   const known = ticks.filter((each) => each !== undefined)
   job.run = {
@@ -73,7 +76,7 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
     by,
     state: 'running',
     startedUs: nowUs,
-    untilUs: isRepeated && nowUs < ended.untilUs ? ended.untilUs : ownUntilUs,
+    untilUs: isRepeated ? Math.max(ownUntilUs, ended.untilUs) : ownUntilUs,
     missed,
     ...(known.length > 0 && { tick: Math.max(...known) }),
     ...(everyMs > 0 && { everyMs }),
@@ -84,7 +87,7 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
 }
 
 /** Returns the run with times that are not after `nowUs`, in case the clock was set back. */
-function notAhead(run: StoredRun, nowUs: number): StoredRun {
+function notAfterNow(run: StoredRun, nowUs: number): StoredRun {
   const { startedUs, endedUs = 0, untilUs } = run
   const aheadUs = Math.max(startedUs, endedUs) - nowUs
   if (aheadUs <= 0) return run
@@ -147,7 +150,7 @@ function inspect(record: OpenRecord, most: number): JobFacts {
   return { nowUs: timeUs(record.nowMs), run, isHeld, ended: ended.slice(0, most) }
 }
 
-export const recordJob: RecordKind<(rawName: string) => RemoteJob> =
+export const recordJob: RecordKind<JobServer> =
   ({ store }) =>
   (rawName) => {
     const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
