@@ -64,6 +64,8 @@ function work({ url, file, everyMs, ticks, leaseMs, beginsAt, offsetMs }) {
     process.once('SIGTERM', () => clearTimeout(timer))
   }
   process.setMaxListeners(0)
+  // The code that the measurements share ends the process at once.
+  process.removeAllListeners('SIGTERM')
   process.once('SIGTERM', async () => {
     await holdfast.close()
     process.exit()
@@ -121,6 +123,8 @@ async function measure(args) {
     await pause(Math.min(everyMs * RESTART_EVERY, endsAt - Date.now() + 1))
     for (const n of workers.keys()) {
       if (Date.now() > endsAt - 10 * everyMs) break
+      // A process that has just been killed starts again by itself.
+      if (workers[n].exitCode !== null || workers[n].signalCode !== null) continue
       restarts += 1
       const ended = new Promise((done) => workers[n].once('exit', done))
       workers[n].kill('SIGTERM')
@@ -187,7 +191,9 @@ function report(lines, kills, { everyMs, ticks, leaseMs, beginsAt }) {
   const runs = ['0 runs', '1', '2+', '0 finished', '1', '2+']
   table(['job with', ...runs, 'no call', 'crashes reported', 'with `crashed`', 'lost'], rows)
   console.log(`\nlate timers: ${late.size} ticks, rejected calls: ${errors.length}`)
-  const reasons = Map.groupBy?.(errors, ({ more }) => more.slice(0, 100)) ?? new Map()
-  for (const [reason, those] of reasons) console.log(`${those.length} × ${reason}`)
+  const codes = errors.map(({ more }) => more.split(' ')[0])
+  for (const code of new Set(codes)) {
+    console.log(`${codes.filter((each) => each === code).length} × ${code}`)
+  }
   return isRight
 }

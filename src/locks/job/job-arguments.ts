@@ -8,7 +8,7 @@ export interface JobOptions {
   /**
    * For this long after the start of a run, no other run begins, even if the run ends sooner, fails, or its client is
    * closed. In milliseconds. It must be longer than the difference between the clocks of the processes, plus the delays
-   * of their timers. It must be shorter than the interval of the schedule minus the same difference. Without
+   * of their timers and requests. It must be shorter than the interval of the schedule minus the same difference. Without
    * `atLeastMs`, each call of `run` needs a `tick`.
    *
    * @default 0
