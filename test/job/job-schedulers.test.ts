@@ -59,19 +59,39 @@ function start(name: string, run: (client: Holdfast, scheduledAt?: Date) => Prom
   return { calls }
 }
 
+/** A tick is on time if its calls and its run begin within this time before or after their second, in milliseconds. */
+const ON_TIME_MS = 200
+
 test('node-cron, croner and setInterval in three clients run the job once per tick', async () => {
-  const seconds: number[] = []
-  const work = ({ startedAt }: JobRun) =>
-    void seconds.push(Math.round(startedAt.getTime() / EVERY_MS))
-  const all = Object.keys(schedulers).map((name) =>
-    start(name, (client) => client.job('tick', { atLeastMs: EVERY_MS / 2 }).run(work)),
+  const names = Object.keys(schedulers)
+  /** The number of calls on time, and of late calls, by second. */
+  const calls = new Map<number, { onTime: number; late: number }>()
+  const runs: number[] = []
+  const isOnTime = (ms: number, second: number) => Math.abs(ms - second * EVERY_MS) < ON_TIME_MS
+  for (const name of names) {
+    start(name, (client) => {
+      const now = Date.now()
+      const second = Math.round(now / EVERY_MS)
+      const count = calls.get(second) ?? { onTime: 0, late: 0 }
+      calls.set(second, count)
+      count[isOnTime(now, second) ? 'onTime' : 'late'] += 1
+      return client.job('tick', { atLeastMs: EVERY_MS / 2 }).run(({ startedAt }: JobRun) => {
+        if (!isOnTime(startedAt.getTime(), second)) count.late += 1
+        runs.push(second)
+      })
+    })
+  }
+  const areOnTime = (second: number) => {
+    const { onTime, late } = calls.get(second) ?? { onTime: 0, late: 0 }
+    return onTime === names.length && late === 0
+  }
+  // On a loaded machine, a timer can be later than `atLeastMs`. The job then promises nothing for this tick.
+  const ticks = () => [...calls.keys()].filter((one) => areOnTime(one - 1) && areOnTime(one))
+  await eventually(() => ticks().length > TICKS, { timeoutMs: 60_000 })
+  const seen = ticks().slice(0, TICKS)
+  expect(seen.map((tick) => runs.filter((second) => second === tick).length)).toEqual(
+    seen.map(() => 1),
   )
-  await eventually(() => all.every(({ calls }) => calls.length >= TICKS))
-  await Promise.all(all.flatMap(({ calls }) => calls))
-  const [first = 0] = seconds
-  const whole = Array.from({ length: seconds.length }, (_, i) => first + i)
-  expect(seconds).toEqual(whole)
-  expect(seconds.length).toBeGreaterThanOrEqual(TICKS)
 })
 
 test('the scheduled time of node-cron is the tick, and the job needs no `atLeastMs`', async () => {
