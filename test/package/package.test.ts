@@ -385,9 +385,9 @@ test('the tarball has what the package needs, and nothing else', () => {
 const GROUPS: [pattern: RegExp, why: string, most: number][] = [
   [/^dist\/esm\/.*\.js$/, 'the library and the program, as ES modules', 25],
   [/^dist\/cjs\/(package\.json|.*\.js)$/, 'the library for require(), Jest and older bundlers', 25],
-  [/^dist\/esm\/.*\.d\.ts$/, 'types of what the entry points export, for ES modules', 120],
-  [/^dist\/cjs\/.*\.d\.ts$/, 'the same for CommonJS: TypeScript takes types by module system', 120],
-  [/^lua\//, 'the scripts, to read what runs on the server', 90],
+  [/^dist\/esm\/.*\.d\.ts$/, 'types of what the entry points export, for ES modules', 130],
+  [/^dist\/cjs\/.*\.d\.ts$/, 'the same for CommonJS: TypeScript takes types by module system', 130],
+  [/^lua\//, 'the scripts, to read what runs on the server', 100],
   [/^docs\//, 'the pages of this version, which editors and readers without a network open', 130],
   [/^(ops|examples|bench)\//, 'files that the pages tell the reader to copy, or quote', 40],
   [/^(programs|spec|src|test)\/.*README\.md$/, 'pages that the pages about the tests link to', 6],

@@ -103,8 +103,10 @@ const readOnce = shape('The options of runOnce()', {
   signal: abortSignal,
 })
 
+/** @internal */
 export type JobSettings = ReturnType<typeof readJob>
 
+/** @internal */
 export function jobSettings(name: string, options: unknown, others: readonly unknown[]) {
   assertNoMore(others)
   const settings = readJob(options)
@@ -116,6 +118,7 @@ export function jobSettings(name: string, options: unknown, others: readonly unk
   )
 }
 
+/** @internal */
 export function runOptions(name: string, options: unknown, { atLeastMs }: JobSettings) {
   const read = readRun(options)
   if (read.tick !== undefined || atLeastMs > 0) return read
@@ -125,6 +128,7 @@ export function runOptions(name: string, options: unknown, { atLeastMs }: JobSet
   )
 }
 
+/** @internal */
 export function onceOptions(name: string, options: unknown) {
   const read = readOnce(options)
   const { keepMs } = read

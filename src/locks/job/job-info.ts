@@ -14,6 +14,7 @@ export interface JobInfo {
   readonly missed: number
 }
 
+/** @internal */
 export function recordOf(run: StoredRun): RunRecord {
   const { state, token, by, owner, startedUs, endedUs, tick, missed, result, error = null } = run
   const isOver = endedUs !== undefined
@@ -33,6 +34,7 @@ export function recordOf(run: StoredRun): RunRecord {
   }
 }
 
+/** @internal */
 export function infoOf({ nowUs, run, isHeld, ended }: JobFacts): JobInfo {
   const records = ended.map(recordOf)
   if (run === null) return { last: null, ended: records, missed: 0 }

@@ -37,7 +37,11 @@ export type RunOutcome<T> =
       readonly run: RunRecord | null
     }
 
-/** The decisions of one call. */
+/**
+ * The decisions of one call.
+ *
+ * @internal
+ */
 export interface RunTerms {
   readonly name: string
   readonly atLeastMs: number
@@ -58,7 +62,11 @@ const LONGEST_ERROR = 1_000
 
 const WORDS: Words = { noun: 'Job', unavailable: 'It is unknown if the job has run.' }
 
-/** Runs the function of a job if no earlier run serves the call. The caller holds the lock of the job. */
+/**
+ * Runs the function of a job if no earlier run serves the call. The caller holds the lock of the job.
+ *
+ * @internal
+ */
 export class RunOnce<T> {
   readonly #jobs: Jobs
   readonly #remote: RemoteJob
