@@ -4,6 +4,7 @@ import * as lockBindings from '../../../src/servers/redis/lock-bindings.ts'
 import * as readWrite from '../../../src/servers/redis/read-write/read-write-bindings.ts'
 import * as barrier from '../../../src/servers/redis/scripts/barrier.generated.ts'
 import * as fair from '../../../src/servers/redis/scripts/fair.generated.ts'
+import * as job from '../../../src/servers/redis/scripts/job.generated.ts'
 import * as latch from '../../../src/servers/redis/scripts/latch.generated.ts'
 import * as lock from '../../../src/servers/redis/scripts/lock.generated.ts'
 import * as permits from '../../../src/servers/redis/scripts/permits.generated.ts'
@@ -29,6 +30,7 @@ function readersOf(modules: Readonly<Record<string, object>>): [string, Reader][
 const SCRIPTS = {
   fair,
   barrier,
+  job,
   latch,
   lock,
   permits,
