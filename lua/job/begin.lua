@@ -23,7 +23,7 @@
     { 'begun', startedUs >= 1, missed, earlier: pairs }  the run begins; `earlier` is a run that has crashed, or empty
     { 'served', isNews: 1 or 0, run: pairs }             an earlier run serves the call; `isNews` is 1 if this call
                                                          found that the earlier run had crashed
-    { 'lost' }                                           the owner does not hold the lock
+    { 'lost' }                                           the owner does not hold the lock, or its run has ended
 ]]
 local lock, job, runs = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, by = ARGV[1], tonumber(ARGV[2]), ARGV[3]

@@ -33,8 +33,8 @@ export interface JobMethods {
    * @param name the name of the work; as for {@link getLock}
    * @param key identifies the piece of work, such as the id of an order; not empty
    * @returns the result of the function, or the record of the run that serves this key. Rejects with the error of the
-   * function, with `WaitTimeoutError` at the end of `waitMs`, and with `signal.reason` when aborted. Also rejects for the
-   * same reasons as `run()` of a job
+   * function, with `WaitTimeoutError` at the end of `waitMs`, and with `signal.reason` when aborted. Also rejects for
+   * the same reasons as `run()` of a job
    */
   runOnce<T>(
     name: string,

@@ -2,24 +2,15 @@ import {
   ClosedError,
   type CyclicBarrier,
   Holdfast,
-  type HoldfastOptions,
   InvalidArgumentError,
   RedisRefusedError,
 } from '../../src/index.ts'
-import { createMemoryServer } from '../../src/testing.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { sharedServer } from '../support/redis-server.ts'
+import { type OptionsOfBoth, redisAndMemory } from '../support/redis-and-memory.ts'
 
-const server = sharedServer()
-const memory = createMemoryServer()
-
-type Options = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread' | 'durability'>
-const places = [
-  { place: 'Redis', make: (options: Options) => new Holdfast({ redis: server.url, ...options }) },
-  { place: 'memory', make: (options: Options) => memory.newClient(options) },
-]
+const { server, places } = redisAndMemory()
 
 // biome-ignore lint/suspicious/noExplicitAny: As callers without TypeScript write it.
 type Any = any
@@ -32,12 +23,12 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
     name = `barrier-${++names}`
   })
 
-  const newClient = (options: Options = {}) => {
+  const newClient = (options: OptionsOfBoth = {}) => {
     const client = make(options)
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }
-  const barrierOf = (options?: Options) => newClient(options).getCyclicBarrier(name)
+  const barrierOf = (options?: OptionsOfBoth) => newClient(options).getCyclicBarrier(name)
   const arrived = (barrier: CyclicBarrier, count: number) =>
     eventually(async () => (await barrier.inspect()).arrived === count, {
       message: `${count} arrivals`,

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   ClosedError,
-  Holdfast,
-  type HoldfastOptions,
   InvalidArgumentError,
   type Job,
   type JobCrashedEvent,
@@ -10,20 +8,12 @@ import {
   LeaseLostError,
   type RunRecord,
 } from '../../src/index.ts'
-import { createMemoryServer } from '../../src/testing.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { sharedServer } from '../support/redis-server.ts'
+import { type OptionsOfBoth, redisAndMemory } from '../support/redis-and-memory.ts'
 
-const server = sharedServer()
-const memory = createMemoryServer()
-
-type Options = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread' | 'durability'>
-const places = [
-  { place: 'Redis', make: (options: Options) => new Holdfast({ redis: server.url, ...options }) },
-  { place: 'memory', make: (options: Options) => memory.newClient(options) },
-]
+const { server, places } = redisAndMemory()
 
 /** No other run begins within this time, in milliseconds. */
 const LONG_MS = 600_000
@@ -42,7 +32,7 @@ describe.each(places)('a job on $place', ({ make }) => {
     atEnd(forget, { beforeCheck: true })
   })
 
-  const newClient = (options: Options = {}) => {
+  const newClient = (options: OptionsOfBoth = {}) => {
     const client = make(options)
     atEnd(() => client.close(), { beforeCheck: true })
     return client

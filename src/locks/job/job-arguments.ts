@@ -1,6 +1,13 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
-import { abortSignal, assertNoMore, leaseMs, waitMs, wholeMs } from '../../options/input.ts'
+import {
+  abortSignal,
+  assertNoMore,
+  leaseMs,
+  orNoLimit,
+  waitMs,
+  wholeMs,
+} from '../../options/input.ts'
 import { or, shape } from '../../options/shape.ts'
 
 /** The options of `job`. */
@@ -8,8 +15,8 @@ export interface JobOptions {
   /**
    * For this long after the start of a run, no other run begins, even if the run ends sooner, fails, or its client is
    * closed. In milliseconds. It must be longer than the difference between the clocks of the processes, plus the delays
-   * of their timers and requests. It must be shorter than the interval of the schedule minus the same difference. Without
-   * `atLeastMs`, each call of `run` needs a `tick`.
+   * of their timers and requests. It must be shorter than the interval of the schedule minus the same difference.
+   * Without `atLeastMs`, each call of `run` needs a `tick`.
    *
    * @default 0
    */
@@ -29,8 +36,8 @@ export interface JobOptions {
   everyMs?: number
   /**
    * Decides if a tick is repeated after its run has crashed. `skip`: the tick is not repeated, and the job runs at most
-   * once per tick. `repeat`: the other calls for this tick wait until the run has ended. If the run crashes, one of these calls
-   * repeats it, so the function must be safe to run twice.
+   * once per tick. `repeat`: the other calls for this tick wait until the run has ended. If the run crashes, one of
+   * these calls repeats it, so the function must be safe to run twice.
    *
    * @default 'skip'
    */
@@ -41,8 +48,8 @@ export interface JobOptions {
 export interface RunOptions {
   /**
    * The time for which the run was scheduled, as a `Date` or in ms since 1970. All processes must give the same time
-   * for one tick. Then the job runs once per tick, however different the clocks of the processes are. If the last run has
-   * a tick too, `atLeastMs` does not count.
+   * for one tick. Then the job runs once per tick, however different the clocks of the processes are. If the last run
+   * has a tick too, `atLeastMs` does not count.
    */
   tick?: Date | number
   /** Ends the wait for the job: the call rejects with `signal.reason`. Does not end a run that has begun. */
@@ -83,13 +90,11 @@ function tickRule(value: unknown, what: string): number {
   )
 }
 
-const noLimitOr = (value: unknown, what: string) =>
-  value === Infinity ? value : leaseMs(value, what)
 const msOrNone = (value: unknown, what: string) => (value === 0 ? 0 : wholeMs(value, what))
 
 const readJob = shape('The options of job()', {
   atLeastMs: or(msOrNone, 0),
-  atMostMs: or(noLimitOr, Infinity),
+  atMostMs: or(orNoLimit(leaseMs), Infinity),
   everyMs: or(wholeMs, 0),
   ifCrashed: or(crashedRule, 'skip'),
 })

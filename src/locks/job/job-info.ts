@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../run-record.ts'
 import type { JobFacts, StoredRun } from '../../servers/job-server.ts'
+import { missedTicks } from '../../servers/stored-run.ts'
 
 /** The result of `inspect()` of a job. */
 export interface JobInfo {
@@ -41,9 +42,15 @@ export function infoOf({ nowUs, run, isHeld, ended }: JobFacts): JobInfo {
   const isRunning = run.state === 'running' && isHeld
   const state = run.state === 'running' && !isHeld ? 'crashed' : run.state
   const { everyMs = 0, startedUs } = run
-  const intervals = everyMs === 0 ? 0 : (nowUs - startedUs) / 1_000 / everyMs
-  const missed = isRunning ? 0 : Math.max(0, Math.floor(intervals - 0.5))
+  const missed = isRunning ? 0 : missedTicks(startedUs, nowUs, everyMs)
   return { last: recordOf({ ...run, state }), ended: records, missed }
 }
 
-const dateOf = (us: number) => new Date(Math.floor(us / 1_000))
+/**
+ * Converts a server time in µs.
+ *
+ * @internal
+ */
+export function dateOf(us: number): Date {
+  return new Date(Math.floor(us / 1_000))
+}

@@ -6,7 +6,7 @@ import { infoOf, type JobInfo } from './job-info.ts'
 import type { Jobs } from './jobs.ts'
 import { type JobRun, RunOnce, type RunOutcome } from './run-once.ts'
 
-/** The record of a job is kept for this long after its last run, or for twice its `atLeastMs`. In milliseconds: 30 days. */
+/** For how long the record of a job is kept after its last run, in milliseconds: 30 days, or twice its `atLeastMs`. */
 const KEPT_MS = 30 * 24 * 3_600_000
 
 /** A call that finds the lock held looks this often if a run is the reason, with such a wait in between. */
@@ -84,8 +84,8 @@ export class HoldfastJob {
       // The holder may only check that an earlier run serves its call, perhaps for an older tick.
       for (let looks = 0; looks < LOOKS && outcome === running; looks++) {
         if (await this.#isRunning()) break
-        const terms = { ...limits, waitMs: LOOK_MS, otherwise: running }
-        outcome = await lock.tryUsing(withLease, terms)
+        const once = { ...limits, waitMs: LOOK_MS, otherwise: running }
+        outcome = await lock.tryUsing(withLease, once)
       }
       return outcome
     } finally {

@@ -6,7 +6,6 @@ import type { RemoteJob } from '../../servers/job-server.ts'
 
 /** The lock of a job. */
 interface JobLock {
-  readonly name: string
   using<T>(work: (lease: Lease) => Promise<T>, options: LockOptions): Promise<T>
   tryUsing<T, U>(work: (lease: Lease) => Promise<T>, options: TryUsingOptions<U>): Promise<T | U>
 }

@@ -2,7 +2,7 @@ import { LeaseLostError, type Words } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { RunRecord } from '../../run-record.ts'
 import type { JobOutcome, JobStart, RemoteJob } from '../../servers/job-server.ts'
-import { recordOf } from './job-info.ts'
+import { dateOf, recordOf } from './job-info.ts'
 import type { Jobs } from './jobs.ts'
 
 /** The function of a job receives this object. */
@@ -107,7 +107,7 @@ export class RunOnce<T> {
       this.#jobs.crashed({ name, run: crashed, isRepeated: this.#terms.repeats })
     }
     const { token, signal } = lease
-    const startedAt = new Date(Math.floor(begun.startedUs / 1_000))
+    const startedAt = dateOf(begun.startedUs)
     let result: T
     try {
       const { missed } = begun

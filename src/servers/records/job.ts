@@ -7,6 +7,7 @@ import type {
   JobStart,
   StoredRun,
 } from '../job-server.ts'
+import { missedTicks } from '../stored-run.ts'
 import { timeUs } from './moments.ts'
 import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
 import type { RecordKind } from './record-kind.ts'
@@ -62,8 +63,7 @@ function startRun(record: OpenRecord, start: JobStart): Begun {
   if (ended !== null && isServed(ended, start, isRepeated, nowUs)) {
     return { kind: 'served', isNews, run: ended }
   }
-  const intervals = everyMs > 0 && ended !== null ? (nowUs - ended.startedUs) / 1_000 / everyMs : 0
-  const missed = Math.max(0, Math.floor(intervals + 0.5) - 1)
+  const missed = ended === null ? 0 : missedTicks(ended.startedUs, nowUs, everyMs)
   // A repeated run also serves the tick of the run that crashed. So its time counts from its call, which does not delay
   // the next tick.
   const fromUs = isRepeated ? nowUs - start.waitedMs() * 1_000 : nowUs
