@@ -13,7 +13,7 @@ import { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
 import { plainKind } from '../locks/lock/plain-kind.ts'
 import { assertFunction } from '../options/input.ts'
 import type { RunRecord } from '../run-record.ts'
-import { JOB } from '../servers/job-server.ts'
+import { JOB, type RemoteJob } from '../servers/job-server.ts'
 import { type KindDescriptor, needsOneServer } from './kind.ts'
 
 export interface JobMethods {
@@ -50,34 +50,40 @@ export interface JobMethods {
   lastRun(name: string): Promise<RunRecord | null>
 }
 
+/** Two different pairs of a name and a key have different locks, even if the name or the key contains `:`. */
+function onceLock(name: string, key: string): string {
+  const escaped = name.replaceAll('%', '%25').replaceAll(':', '%3A')
+  return `once:${escaped}:${key}`
+}
+
 /** @internal */
 export const job: KindDescriptor<JobMethods> = {
   names: ['job', 'runOnce', 'lastRun'],
   requests: JOB,
   open({ owners, backend: { registry }, label, requests, rawName }) {
-    const remoteOf = requests(JOB)
+    const recordOf = requests(JOB)
     const jobs: Jobs = {
       registry,
       label,
       busy: new Set(),
       newLock: (lockName) =>
         new HoldfastLock(lockName, rawName(lockName), owners.next(), registry, plainKind),
-      remoteOf: (lockName) => {
-        if (remoteOf !== undefined) return remoteOf(rawName(lockName), lockName.startsWith('once:'))
-        throw needsOneServer(
-          `Job ${show(lockName)}: its record needs one server`,
-          'Use a',
-          lockName,
-          registry.limits.words,
-        )
-      },
       crashed: (event) => registry.emit('jobCrashed', event),
+    }
+    const remoteOf = (name: string, lockName: string, isOnce: boolean): RemoteJob => {
+      if (recordOf !== undefined) return recordOf(rawName(lockName), isOnce)
+      throw needsOneServer(
+        `Job ${show(name)}: its record needs one server`,
+        'Use a',
+        name,
+        registry.limits.words,
+      )
     }
     const open = (name: string, options: JobOptions = {}, ...others: unknown[]) => {
       rawName(name, 'job')
       const settings = jobSettings(name, options, others)
-      jobs.remoteOf(`job:${name}`)
-      return new HoldfastJob(name, `job:${name}`, settings, jobs)
+      const lockName = `job:${name}`
+      return new HoldfastJob(name, lockName, remoteOf(name, lockName, false), settings, jobs)
     }
     return {
       methods: {
@@ -87,7 +93,7 @@ export const job: KindDescriptor<JobMethods> = {
           rawName(key, 'key')
           assertFunction(fn)
           const { keepMs, ifCrashed, waitMs, signal } = onceOptions(name, options)
-          const lockName = `once:${name}:${key}`
+          const lockName = onceLock(name, key)
           const terms = {
             name,
             atLeastMs: keepMs,
@@ -99,7 +105,7 @@ export const job: KindDescriptor<JobMethods> = {
             mostRuns: 0,
             calledAt: registry.clock.monotonic(),
           }
-          const { withLease } = new RunOnce(jobs, lockName, terms, fn)
+          const { withLease } = new RunOnce(jobs, remoteOf(name, lockName, true), terms, fn)
           return jobs.newLock(lockName).using(withLease, {
             ...(waitMs !== undefined && { waitMs }),
             ...(signal && { signal }),

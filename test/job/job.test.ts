@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   ClosedError,
+  Holdfast,
   InvalidArgumentError,
   type Job,
   type JobCrashedEvent,
@@ -376,6 +377,21 @@ describe.each(places)('a job on $place', ({ make }) => {
       await eventually(async () => (await once('a', () => 3, { keepMs: 300 })).ran)
     })
 
+    test.each([
+      ['a:b', 'c', 'a', 'b:c'],
+      ['a%3Ab', 'c', 'a:b', 'c'],
+      ['a%', 'c', 'a%25', 'c'],
+      ['a:', 'c', 'a', ':c'],
+    ])('the names and keys %s %s and %s %s have different runs', async (a, key, b, otherKey) => {
+      const client = newClient()
+      const options = { keepMs: 60_000 }
+      await client.runOnce(`${name}${a}`, key, () => 1, options)
+      const other = await client.runOnce(`${name}${b}`, otherKey, () => 2, options)
+      expect(other).toMatchObject({ ran: true, result: 2 })
+      const again = await client.runOnce(`${name}${a}`, key, () => 3, options)
+      expect(again).toMatchObject({ ran: false, run: { result: 1 } })
+    })
+
     test('after a crash, runs again by default, and not with `skip`', async () => {
       const work = deferred<void>()
       const dying = once('a', () => work.promise).catch((error: unknown) => error)
@@ -425,4 +441,14 @@ describe.each(places)('a job on $place', ({ make }) => {
       expect(error.message).toContain(words)
     }
   })
+})
+
+test('a client with independent masters refuses jobs, and shows the name of the job', async () => {
+  const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
+  atEnd(() => client.close(), { beforeCheck: true })
+  const words = 'Job "nightly": its record needs one server'
+  expect(() => client.job('nightly')).toThrow(words)
+  await expect(client.lastRun('nightly')).rejects.toThrow(words)
+  const once = client.runOnce('nightly', 'key', () => 1, { keepMs: 1_000 })
+  await expect(once).rejects.toThrow(words)
 })

@@ -1,6 +1,6 @@
 import type { Public } from '../../kit/public.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { JobFacts } from '../../servers/job-server.ts'
+import type { JobFacts, RemoteJob } from '../../servers/job-server.ts'
 import { type JobSettings, type RunOptions, runOptions } from './job-arguments.ts'
 import { infoOf, type JobInfo } from './job-info.ts'
 import type { Jobs } from './jobs.ts'
@@ -30,13 +30,21 @@ export class HoldfastJob {
   /** The name that `job` received. */
   readonly name: string
   readonly #lockName: string
+  readonly #remote: RemoteJob
   readonly #settings: JobSettings
   readonly #jobs: Jobs
 
   /** @internal */
-  constructor(name: string, lockName: string, settings: JobSettings, jobs: Jobs) {
+  constructor(
+    name: string,
+    lockName: string,
+    remote: RemoteJob,
+    settings: JobSettings,
+    jobs: Jobs,
+  ) {
     this.name = name
     this.#lockName = lockName
+    this.#remote = remote
     this.#settings = settings
     this.#jobs = jobs
   }
@@ -75,7 +83,7 @@ export class HoldfastJob {
       mostRuns: MOST_RUNS,
       calledAt: registry.clock.monotonic(),
     }
-    const { withLease } = new RunOnce(this.#jobs, this.#lockName, terms, fn)
+    const { withLease } = new RunOnce(this.#jobs, this.#remote, terms, fn)
     const limits = { maxHoldMs: atMostMs, ...(signal && { signal }) }
     busy.add(this.name)
     try {
@@ -109,9 +117,8 @@ export class HoldfastJob {
   }
 
   #facts(most: number): Promise<JobFacts> {
-    const remote = this.#jobs.remoteOf(this.#lockName)
     return this.#jobs.registry.request(this.name, 'not inspected', (callMs) =>
-      remote.inspect(most, callMs),
+      this.#remote.inspect(most, callMs),
     )
   }
 }

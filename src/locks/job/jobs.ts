@@ -2,7 +2,6 @@ import type { JobCrashedEvent } from '../../events.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockOptions, TryUsingOptions } from '../../options/options.ts'
-import type { RemoteJob } from '../../servers/job-server.ts'
 
 /** The lock of a job. */
 interface JobLock {
@@ -19,7 +18,5 @@ export interface Jobs {
   readonly busy: Set<string>
   /** Returns a lock with a new owner. */
   newLock(lockName: string): JobLock
-  /** Returns the record of the job that uses this lock. */
-  remoteOf(lockName: string): RemoteJob
   crashed(event: JobCrashedEvent): void
 }

@@ -75,12 +75,12 @@ export class RunOnce<T> {
 
   constructor(
     jobs: Jobs,
-    lockName: string,
+    remote: RemoteJob,
     terms: RunTerms,
     work: (run: JobRun) => Promise<T> | T,
   ) {
     this.#jobs = jobs
-    this.#remote = jobs.remoteOf(lockName)
+    this.#remote = remote
     this.#terms = terms
     this.#work = work
   }
