@@ -110,6 +110,7 @@ async function bundle(format, condition) {
     platform: 'node',
     // All packages, and all modules of Node.js.
     external: /^(?!\.{0,2}\/|[A-Za-z]:[\\/])/,
+    plugins: [{ name: 'one-byte', generateBundle: oneBytePerCharacter }],
   })
   await bundled.write({
     dir: join(root, dist),
@@ -121,6 +122,23 @@ async function bundle(format, condition) {
     codeSplitting: { groups: [{ name: WORKER_URL, test: /worker-url\.js$/ }] },
   })
   await bundled.close()
+}
+
+/**
+ * Escapes characters above U+00FF. If a file has such a character, V8 stores the whole file with two bytes per
+ * character.
+ *
+ * @param {unknown} _options
+ * @param {import('rolldown').OutputBundle} output
+ */
+function oneBytePerCharacter(_options, output) {
+  for (const chunk of Object.values(output)) {
+    if (chunk.type !== 'chunk') continue
+    chunk.code = chunk.code.replace(
+      /[\u0100-\uffff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
+  }
 }
 
 /** Removes the declarations that the public types do not lead to. */

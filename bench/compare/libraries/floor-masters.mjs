@@ -3,23 +3,34 @@
 import { connectAsHoldfast } from './connection.mjs'
 import { RELEASE } from './floor-set.mjs'
 
-/** Resolves when `count` of the promises have resolved. */
+/** Resolves with the first `count` results. */
 function most(promises, count) {
   return new Promise((resolve, reject) => {
-    let resolved = 0
-    const one = () => {
-      resolved += 1
-      if (resolved === count) resolve()
+    const results = []
+    const one = (result) => {
+      results.push(result)
+      if (results.length === count) resolve(results)
     }
     for (const promise of promises) promise.then(one, reject)
   })
 }
 
-export async function open(urls) {
+/** Connects to all masters. `onMost` sends a request to each master, and resolves with the answers of a majority. */
+export async function openMasters(urls) {
   const masters = await Promise.all(urls.map((url) => connectAsHoldfast(url)))
-  const [release] = await Promise.all(masters.map((master) => master.script('LOAD', RELEASE)))
   const majority = Math.floor(masters.length / 2) + 1
-  const onMost = (send) => most(masters.map(send), majority)
+  return {
+    masters,
+    onMost: (send) => most(masters.map(send), majority),
+    close() {
+      for (const master of masters) master.disconnect()
+    },
+  }
+}
+
+export async function open(urls) {
+  const { masters, onMost, close } = await openMasters(urls)
+  const [release] = await Promise.all(masters.map((master) => master.script('LOAD', RELEASE)))
   let ids = 0
   return {
     async acquire(name) {
@@ -28,8 +39,6 @@ export async function open(urls) {
       await onMost((master) => master.set(name, id, 'PX', 30_000, 'NX'))
       return () => onMost((master) => master.evalsha(release, 1, name, id))
     },
-    close() {
-      for (const master of masters) master.disconnect()
-    },
+    close,
   }
 }

@@ -6,12 +6,15 @@ import { takeTurns } from '../turns.mjs'
 import { withProcesses } from '../worker.mjs'
 
 const SIZES = [3, 5]
-/** The cost of the floor on several masters. This floor does not wait. */
-const FLOOR = {
-  id: 'floor-masters',
-  module: 'floor-masters',
-  label: 'floor: the same on all masters',
-}
+/** The cost of two bare commands, and of the scripts of Holdfast, on several masters. These floors do not wait. */
+const FLOORS = [
+  { id: 'floor-masters', module: 'floor-masters', label: 'floor: the same on all masters' },
+  {
+    id: 'floor-masters-scripts',
+    module: 'floor-masters-scripts',
+    label: 'floor: the scripts of Holdfast',
+  },
+]
 const CONTENDED = { processes: 4, callers: 1, holdMs: 1 }
 
 /** Locks with different names at the same time. */
@@ -43,7 +46,7 @@ async function measure({ server, libraries, rounds, quick }) {
   const flush = () => Promise.all(masters.map(({ admin }) => admin.flushall()))
   const floor = libraries.find(({ id }) => id === 'token')
   const turnsOf = (library, on) => takeTurns(on, library, { ...CONTENDED, ms: quick ? 300 : 1_000 })
-  for (const size of SIZES) rows.push({ library: FLOOR, size, parts: [] })
+  for (const library of FLOORS) for (const size of SIZES) rows.push({ library, size, parts: [] })
   for (const library of libraries.filter(({ quorum }) => quorum)) {
     const refusal = await refusalOf(library, urls)
     if (refusal === undefined) {
@@ -70,8 +73,9 @@ async function measure({ server, libraries, rounds, quick }) {
         return [await run(1), await run(IN_FLIGHT)]
       })
       await flush()
-      const turns =
-        library === FLOOR ? {} : await turnsOf(library, { url: some, admin: masters[0].admin })
+      const turns = FLOORS.includes(library)
+        ? {}
+        : await turnsOf(library, { url: some, admin: masters[0].admin })
       const { rate: manyRate, ratio: manyRatio } = rateOf(many)
       parts.push({
         ...rateOf(single),
@@ -119,7 +123,7 @@ async function measure({ server, libraries, rounds, quick }) {
       },
     ],
     ratios: figures
-      .filter(({ label }) => label !== FLOOR.label)
+      .filter(({ label }) => FLOORS.every((one) => one.label !== label))
       .flatMap(({ label, size, ratio, manyRatio }) => [
         { label: `${label}, ${size} masters`, figure: 'rate', ratio },
         {
@@ -136,7 +140,7 @@ export const scenarios = [
     id: 'i',
     title: 'A quorum of several masters',
     about:
-      'All masters run on this machine. The floors use one server: two bare commands, and the token. Another row shows two bare commands at each master. Pollers send a request every 10 ms.',
+      'All masters run on this machine. The floors use one server: two bare commands, and the token. Other rows show two bare commands, and the scripts of Holdfast without its client, at each master. Pollers send a request every 10 ms.',
     measure,
   },
 ]
