@@ -64,6 +64,12 @@ export type { Term } from './locks/leader/term.ts'
 export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
+export type {
+  RateAcquireOptions,
+  RateLimiterOptions,
+  RateTryOptions,
+} from './locks/rate/rate-arguments.ts'
+export type { RateInfo, RateLimiter, RateOutcome } from './locks/rate/rate-limiter.ts'
 export type { ReadWriteLock, UpgradableLock } from './locks/read-write/read-write-lock.ts'
 export type { UpgradableLease } from './locks/read-write/upgradable-lease.ts'
 export { UpgradeError } from './locks/read-write/upgrade-error.ts'

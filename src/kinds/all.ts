@@ -5,6 +5,7 @@ import { type JobMethods, job } from './job.ts'
 import type { KindDescriptor } from './kind.ts'
 import { type LatchMethods, latch } from './latch.ts'
 import { type PermitMethods, permits } from './permits.ts'
+import { type RateMethods, rate } from './rate.ts'
 import { type ReadWriteMethods, readWrite } from './read-write.ts'
 import { type SemaphoreMethods, semaphore } from './semaphore.ts'
 
@@ -23,6 +24,7 @@ export const KINDS: readonly KindDescriptor<object>[] = [
   barrier,
   election,
   job,
+  rate,
 ]
 
 /** The methods of `Holdfast` that these kinds add. */
@@ -34,4 +36,5 @@ export interface KindMethods
     LatchMethods,
     BarrierMethods,
     ElectionMethods,
-    JobMethods {}
+    JobMethods,
+    RateMethods {}

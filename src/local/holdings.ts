@@ -3,9 +3,9 @@ import type { HoldEvent } from '../events.ts'
 
 /**
  * The kind of a lock that a client holds or waits for. The diagnostics channels use the same words, but not the last
- * four.
+ * five.
  */
-export type HeldKind = KindName | 'election' | 'latch' | 'barrier' | 'redlock'
+export type HeldKind = KindName | 'election' | 'latch' | 'barrier' | 'rate' | 'redlock'
 
 /** One hold of a client: a lock, permits, or a term as leader. */
 export interface HeldEntry {
@@ -34,7 +34,7 @@ export interface HeldEntry {
 /** A hold that `close()` ended. */
 export type CutOffHold = HeldEntry & HoldEvent
 
-/** One pending call: it waits for a lock, for permits, to lead, for a latch, or at a barrier. */
+/** One pending call: it waits for a lock, for permits, to lead, for a latch, for a rate limiter, or at a barrier. */
 export interface WaitingEntry {
   readonly name: string
   readonly kind: HeldKind

@@ -6,6 +6,7 @@ import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
 import * as permits from '../../src/servers/redis/scripts/permits.generated.ts'
 import * as presence from '../../src/servers/redis/scripts/presence.generated.ts'
 import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
+import * as rate from '../../src/servers/redis/scripts/rate.generated.ts'
 import * as readWrite from '../../src/servers/redis/scripts/read-write.generated.ts'
 import * as semaphore from '../../src/servers/redis/scripts/semaphore.generated.ts'
 
@@ -48,6 +49,10 @@ export const { script: enrol } = quorum.enrol
 export const { script: found } = quorum.found
 export const { script: restore } = quorum.restore
 export const { script: vote } = quorum.vote
+export const { script: acquireRate } = rate.acquire
+export const { script: giveBackRate } = rate.giveBack
+export const { script: inspectRate } = rate.inspect
+export const { script: resetRate } = rate.reset
 export const { script: acquireRead } = readWrite.acquireRead
 export const { script: acquireWrite } = readWrite.acquireWrite
 export const { script: inspectReadWrite } = readWrite.inspect

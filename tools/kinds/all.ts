@@ -6,6 +6,7 @@ import type { HoldView, KindView } from './kind.ts'
 import { latch } from './latch.ts'
 import { lock } from './lock.ts'
 import { permits } from './permits.ts'
+import { rate } from './rate.ts'
 import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
@@ -14,7 +15,7 @@ import { semaphore } from './semaphore.ts'
  * without scripts, the tools try the last kind first. Locks are first here, because every free name
  * with a token counts as a lock.
  */
-const ALL = [lock, job, election, readWrite, barrier, latch, semaphore, permits] as const
+const ALL = [lock, job, election, readWrite, barrier, latch, semaphore, permits, rate] as const
 
 export type RowKind = (typeof ALL)[number]['kind']
 

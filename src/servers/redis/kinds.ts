@@ -4,6 +4,7 @@ import { redisElection } from './election-channel.ts'
 import { redisFair } from './fair-commands.ts'
 import { redisJob } from './job-commands.ts'
 import { redisLatch } from './latch-commands.ts'
+import { redisRate } from './rate-commands.ts'
 import { redisReadWrite } from './read-write/read-write-commands.ts'
 import { redisPermits } from './semaphore/permit-commands.ts'
 import { redisSemaphore } from './semaphore/semaphore-commands.ts'
@@ -17,6 +18,7 @@ const ALL = [
   redisBarrier,
   redisElection,
   redisJob,
+  redisRate,
 ]
 
 /**

@@ -4,6 +4,7 @@ import { FAIR } from '../../fair-server.ts'
 import { JOB } from '../../job-server.ts'
 import { LATCH } from '../../latch-server.ts'
 import { PERMITS } from '../../permit-server.ts'
+import { RATE } from '../../rate-server.ts'
 import { READ_WRITE } from '../../read-write-server.ts'
 import { SEMAPHORE } from '../../semaphore-server.ts'
 import type { ServerKind } from '../../server-kind.ts'
@@ -12,6 +13,7 @@ import { recordElection } from '../election.ts'
 import { recordFair } from '../fair-requests.ts'
 import { recordJob } from '../job.ts'
 import { recordLatch } from '../latch.ts'
+import { recordRate } from '../rate.ts'
 import { recordReadWrite } from '../read-write/read-write-requests.ts'
 import type { RecordKind, RecordKinds } from '../record-kind.ts'
 import { recordPermits } from '../semaphore/permit-requests.ts'
@@ -30,6 +32,7 @@ export const RECORD_KINDS: RecordKinds = new Map([
   onRecords(BARRIER, recordBarrier),
   onRecords(ELECTION, recordElection),
   onRecords(JOB, recordJob),
+  onRecords(RATE, recordRate),
 ])
 
 function onRecords<R extends object>(

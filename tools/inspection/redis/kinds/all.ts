@@ -6,6 +6,7 @@ import type { KeyKind } from './kind.ts'
 import { latch } from './latch.ts'
 import { lock } from './lock.ts'
 import { permits } from './permits.ts'
+import { rate } from './rate.ts'
 import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
@@ -15,7 +16,7 @@ import { semaphore } from './semaphore.ts'
  */
 export const KEY_KINDS: readonly KeyKind[] = [
   ...[job, lock, election, readWrite, latch],
-  ...[barrier, permits, semaphore],
+  ...[barrier, permits, semaphore, rate],
 ]
 
 export const keysOf = (kind: RowKind): KeyKind =>

@@ -1,0 +1,103 @@
+--[[
+  Grants permits of a rate limiter: now, or at the earliest time at which the grant exceeds no limit. Later calls get no
+  earlier time, so calls are granted in the order in which the server received them.
+
+  In each interval of `perMs`, the grants of at most `permits` permits count. A call is granted by its own limit, even if
+  other clients have other limits. A copy of the request with `again` finds the grant of the first copy.
+
+  KEYS[1]  log         list: the grants that still count
+  KEYS[2]  state       hash: the sum of the grants, and the last times
+  ARGV[1]  id          the id of the call
+  ARGV[2]  permits     number: the most permits in each interval
+  ARGV[3]  perMs       the length of the interval, in milliseconds
+  ARGV[4]  cost        number: the permits that the call needs, at most `permits`
+  ARGV[5]  mostMs      number or '': the longest wait in milliseconds; '' means no limit
+  ARGV[6]  again       1 or '': 1 if an earlier copy of the request may have been granted
+  ARGV[7]  notAfterUs  server time after which nothing is granted, in µs; 0 means no limit
+
+  Returns
+    { 'granted', waitUs, atUs >= 1 }  the call has its permits after `waitUs`; `atUs` identifies the grant
+    { 'refused', waitUs >= 1 }        the call would have to wait for longer than `mostMs`: for `waitUs`, if no other
+                                      call comes first
+    { 'late', serverTimeUs >= 1 }     refused: the server time is after notAfterUs
+]]
+-- One call deletes at most this many entries, so that no call takes long.
+local MOST_DELETED = 100
+
+local log, state = KEYS[1], KEYS[2]
+local id, permits, perMs, cost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local mostMs, again, notAfterUs = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(ARGV[7])
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/rate.lua
+
+local rate = readRate(state)
+if again then
+  local foundUs
+  eachGrant(log, 0, function(grantedUs, _, other)
+    foundUs = other == id and grantedUs
+    return foundUs
+  end)
+  if foundUs then
+    return { 'granted', digits(math.max(0, foundUs - rate.nowUs)), digits(foundUs) }
+  end
+end
+if isLate(notAfterUs) then
+  return { 'late', serverTimeText() }
+end
+
+local atUs = math.max(rate.nowUs, rate.lastUs)
+if rate.keptMs < perMs then
+  -- The skipped entries count for longer in a longer interval.
+  if rate.floorUs > 0 then
+    atUs = math.max(atUs, rate.floorUs + (perMs - rate.keptMs) * 1000)
+  end
+  rate.keptMs = perMs
+elseif atUs - rate.keptUs >= rate.keptMs * 1000 then
+  rate.keptMs = perMs
+end
+local used, skipped, floorUs = rate.used, rate.skipped, rate.floorUs
+if used + cost > permits then
+  local left = used
+  eachGrant(log, skipped, function(grantedUs, granted)
+    atUs = math.max(atUs, grantedUs + perMs * 1000)
+    left = left - granted
+    if grantedUs + rate.keptMs * 1000 <= atUs then
+      skipped, used, floorUs = skipped + 1, left, grantedUs + rate.keptMs * 1000
+    end
+    return left + cost <= permits
+  end)
+end
+
+local waitUs = atUs - rate.nowUs
+if mostMs and waitUs > mostMs * 1000 then
+  -- This write also makes a replica refuse the script. A replica may not have received the last grants yet.
+  redis.call('HSET', state, 'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
+  return { 'refused', digits(waitUs) }
+end
+
+-- Deletes a few of the skipped entries that no longer count. A waiting call may still have to find its entry.
+local deleted = 0
+eachGrant(log, 0, function(grantedUs)
+  if deleted == skipped or deleted == MOST_DELETED or grantedUs + rate.keptMs * 1000 > rate.nowUs then
+    return true
+  end
+  deleted = deleted + 1
+end)
+if deleted > 0 then
+  redis.call('LTRIM', log, deleted, -1)
+end
+redis.call('RPUSH', log, digits(atUs) .. ' ' .. cost .. ' ' .. id)
+redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', digits(atUs))
+redis.call('HSET', state, 'floorUs', digits(floorUs), 'permits', permits, 'perMs', perMs)
+redis.call('HSET', state, 'keptMs', rate.keptMs, 'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
+if perMs == rate.keptMs then
+  redis.call('HSET', state, 'keptUs', digits(atUs))
+end
+local keptMs = digits(math.ceil(waitUs / 1000) + rate.keptMs + 1)
+redis.call('PEXPIRE', log, keptMs)
+redis.call('PEXPIRE', state, keptMs)
+return { 'granted', digits(waitUs), digits(atUs) }

@@ -1,0 +1,38 @@
+--[[
+  Gives back a grant whose time has not come, because its call was aborted. Later calls keep their times, so the permits
+  only help calls that come after this one.
+
+  Safe to run twice: the second run finds no grant.
+
+  KEYS[1]  log    list: the grants that still count
+  KEYS[2]  state  hash: the sum of the grants, and the last times
+  ARGV[1]  id     the id of the call
+  ARGV[2]  atUs   number: the time of the grant
+  ARGV[3]  cost   number: the permits of the grant
+
+  Returns
+    1  the permits are given back
+    0  the time of the grant has come, or there is no such grant
+]]
+local log, state, id, atUs, cost = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
+
+-- include: parts/server-time.lua
+
+-- include: parts/rate.lua
+
+local rate = readRate(state)
+local entry = atUs .. ' ' .. cost .. ' ' .. id
+local index = redis.call('LPOS', log, entry, 'RANK', -1)
+if not index or tonumber(atUs) <= rate.nowUs then
+  return 0
+end
+redis.call('LREM', log, -1, entry)
+if index < rate.skipped then
+  redis.call('HSET', state, 'skipped', rate.skipped - 1)
+else
+  redis.call('HSET', state, 'used', rate.used - cost)
+end
+-- The next grant must not be before the last grant that is left, nor while a skipped entry still counts.
+local last = redis.call('LINDEX', log, -1)
+redis.call('HSET', state, 'lastUs', digits(math.max(last and readGrant(last) or 0, rate.floorUs)))
+return 1

@@ -1,0 +1,147 @@
+import {
+  RATE,
+  type RateAnswer,
+  type RateFacts,
+  type RateGrant,
+  type RateRequest,
+  type RemoteRate,
+} from '../rate-server.ts'
+import { timeUs } from './moments.ts'
+import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
+import type { RecordKind } from './record-kind.ts'
+
+/** The state of one rate limiter. The functions below do the same as the scripts in `lua/rate/`. */
+interface RateState {
+  /** The grants in order. The first `skipped` grants no longer count when the next grant begins. */
+  log: RateGrant[]
+  skipped: number
+  /** The sum of the costs of the other grants. */
+  used: number
+  lastUs: number
+  floorUs: number
+  permits: number
+  perMs: number
+  keptMs: number
+  keptUs: number
+  seenUs: number
+  skewUs: number
+  /** When the state may be deleted, in ms of the server's time. */
+  untilMs: number
+}
+
+const WHAT = RATE.what
+
+const newState = (): RateState => ({
+  ...{ log: [], skipped: 0, used: 0, lastUs: 0, floorUs: 0, permits: 0, perMs: 0 },
+  ...{ keptMs: 0, keptUs: 0, seenUs: 0, skewUs: 0, untilMs: 0 },
+})
+
+const PART: RecordPart<RateState> = {
+  name: 'rate',
+  newState,
+  expire(rate, nowMs) {
+    if (rate.untilMs <= nowMs) Object.assign(rate, newState())
+  },
+  untilMs: ({ untilMs }) => untilMs,
+  use: ({ log, untilMs }) => (log.length === 0 ? undefined : { what: WHAT, untilMs }),
+}
+
+/** Returns the state, and the current time. If the clock of the server is set back, the time stays. */
+function open(record: OpenRecord): { readonly rate: RateState; readonly nowUs: number } {
+  record.refuseOthers(WHAT)
+  const rate = record.part(PART)
+  const nowUs = timeUs(record.nowMs) + rate.skewUs
+  return { rate, nowUs: Math.max(nowUs, rate.seenUs) }
+}
+
+function saw(rate: RateState, nowUs: number, record: OpenRecord): void {
+  rate.seenUs = nowUs
+  rate.skewUs = nowUs - timeUs(record.nowMs)
+}
+
+function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
+  const { id, permits, perMs, cost, mostMs, again } = request
+  const { rate, nowUs } = open(record)
+  const found = again && rate.log.find((grant) => grant.id === id)
+  if (found) {
+    return { kind: 'granted', waitUs: Math.max(0, found.atUs - nowUs), atUs: found.atUs }
+  }
+  let atUs = Math.max(nowUs, rate.lastUs)
+  let { keptMs } = rate
+  if (keptMs < perMs) {
+    // The skipped grants count for longer in a longer interval.
+    if (rate.floorUs > 0) atUs = Math.max(atUs, rate.floorUs + timeUs(perMs - keptMs))
+    keptMs = perMs
+  } else if (atUs - rate.keptUs >= timeUs(keptMs)) keptMs = perMs
+  let { used, skipped, floorUs } = rate
+  let left = used
+  for (const one of rate.log.slice(skipped)) {
+    if (left + cost <= permits) break
+    const untilUs = one.atUs + timeUs(keptMs)
+    atUs = Math.max(atUs, one.atUs + timeUs(perMs))
+    left -= one.cost
+    if (untilUs <= atUs) {
+      skipped += 1
+      used = left
+      floorUs = untilUs
+    }
+  }
+  const waitUs = atUs - nowUs
+  saw(rate, nowUs, record)
+  if (mostMs !== '' && waitUs > timeUs(mostMs)) return { kind: 'refused', waitUs }
+  // A waiting call may still have to find its grant.
+  const kept = rate.log.findIndex((one) => one.atUs + timeUs(keptMs) > nowUs)
+  const deleted = Math.min(skipped, kept === -1 ? skipped : kept)
+  rate.log.splice(0, deleted)
+  rate.log.push({ id, atUs, cost })
+  const keptUs = perMs === keptMs ? atUs : rate.keptUs
+  Object.assign(rate, { lastUs: atUs, floorUs, permits, perMs, keptMs, keptUs })
+  Object.assign(rate, { used: used + cost, skipped: skipped - deleted })
+  rate.untilMs = record.nowMs + Math.ceil(waitUs / 1_000) + keptMs + 1
+  return { kind: 'granted', waitUs, atUs }
+}
+
+function giveBack(record: OpenRecord, { id, atUs, cost }: RateGrant): void {
+  const { rate, nowUs } = open(record)
+  const index = rate.log.findLastIndex((one) => one.id === id && one.atUs === atUs)
+  if (atUs <= nowUs || index === -1) return
+  rate.log.splice(index, 1)
+  if (index < rate.skipped) rate.skipped -= 1
+  else rate.used -= cost
+  // The next grant must not be before the last grant that is left, nor while a skipped grant still counts.
+  rate.lastUs = Math.max(rate.log.at(-1)?.atUs ?? 0, rate.floorUs)
+}
+
+function inspect(record: OpenRecord): RateFacts {
+  const { rate, nowUs } = open(record)
+  const { permits, perMs } = rate
+  if (permits === 0) return { permits: null, perMs: null, used: 0, waiting: 0, waitUs: 0 }
+  let [used, waiting, left] = [0, 0, rate.used]
+  let atUs = Math.max(nowUs, rate.lastUs)
+  for (const [index, one] of rate.log.entries()) {
+    const untilUs = one.atUs + timeUs(perMs)
+    if (one.atUs > nowUs) waiting += 1
+    else if (untilUs > nowUs) used += one.cost
+    if (index < rate.skipped || left + 1 <= permits) continue
+    left -= one.cost
+    atUs = Math.max(atUs, untilUs)
+  }
+  return { permits, perMs, used, waiting, waitUs: atUs - nowUs }
+}
+
+export const recordRate: RecordKind<(rawName: string) => RemoteRate> =
+  ({ store }) =>
+  (rawName) => {
+    const change = <T>(callMs: number, verb: (record: OpenRecord) => T) =>
+      changeRecord(store, rawName, callMs, verb)
+    return {
+      acquire: (request, callMs) => change(callMs, (record) => acquire(record, request)),
+      giveBack: (grant, callMs) => change(callMs, (record) => giveBack(record, grant)),
+      inspect: (callMs) => change(callMs, inspect),
+      reset: (callMs) =>
+        change(callMs, (record) => {
+          record.refuseOthers(WHAT)
+          Object.assign(record.part(PART), newState())
+        }),
+    }
+  }
