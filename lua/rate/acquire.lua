@@ -81,23 +81,23 @@ end
 
 -- Deletes a few of the skipped entries that no longer count. A waiting call may still have to find its entry.
 local deleted = 0
-eachGrant(log, 0, function(grantedUs)
-  if deleted == skipped or deleted == MOST_DELETED or grantedUs + rate.keptMs * 1000 > rate.nowUs then
-    return true
-  end
-  deleted = deleted + 1
-end)
+if skipped > 0 then
+  eachGrant(log, 0, function(grantedUs)
+    if deleted == skipped or deleted == MOST_DELETED or grantedUs + rate.keptMs * 1000 > rate.nowUs then
+      return true
+    end
+    deleted = deleted + 1
+  end)
+end
 if deleted > 0 then
   redis.call('LTRIM', log, deleted, -1)
 end
-redis.call('RPUSH', log, digits(atUs) .. ' ' .. cost .. ' ' .. id)
-redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', digits(atUs))
-redis.call('HSET', state, 'floorUs', digits(floorUs), 'permits', permits, 'perMs', perMs)
-redis.call('HSET', state, 'keptMs', rate.keptMs, 'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
-if perMs == rate.keptMs then
-  redis.call('HSET', state, 'keptUs', digits(atUs))
-end
+local at = digits(atUs)
+redis.call('RPUSH', log, at .. ' ' .. cost .. ' ' .. id)
+redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', at, 'floorUs', digits(floorUs),
+  'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', perMs == rate.keptMs and at or digits(rate.keptUs),
+  'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
 local keptMs = digits(math.ceil(waitUs / 1000) + rate.keptMs + 1)
 redis.call('PEXPIRE', log, keptMs)
 redis.call('PEXPIRE', state, keptMs)
-return { 'granted', digits(waitUs), digits(atUs) }
+return { 'granted', digits(waitUs), at }

@@ -3,7 +3,7 @@ import { KIND_NAMES } from '../lib/key-names.mjs'
 /** @type {import('./kind.mjs').ScriptKind} */
 export default {
   title: 'getRateLimiter',
-  names: KIND_NAMES.RATE_NAMES,
+  names: { log: '', ...KIND_NAMES.RATE_NAMES },
   hasNotes: false,
   asked: ['state'],
 }

@@ -40,6 +40,7 @@ describe('the rights that the doctor checks', () => {
     ['a read-write lock', of('read-write lock'), ['getReadWriteLock']],
     ['a latch', of('latch'), ['getCountDownLatch']],
     ['a cyclic barrier', of('cyclic barrier'), ['getCyclicBarrier']],
+    ['a rate limiter', of('rate limiter'), ['getRateLimiter']],
     ['a job', of('job'), ['job']],
     ['a semaphore', of('semaphore'), ['getSemaphore', 'getPermitExpirableSemaphore']],
     ['masters', masters, ['masters']],

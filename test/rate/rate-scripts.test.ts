@@ -134,7 +134,7 @@ test('a smaller limit of another client counts the grants of the greater limit',
   expect(await acquire('c', { permits: 6, mostMs: 0 })).toMatchObject({ kind: 'granted' })
 })
 
-test('after the clock of the server was set back, the interval goes on', async () => {
+test('after the clock of the server was set back, the interval continues', async () => {
   await acquire('a', { cost: 2 })
   pass(30 * SECOND_MS)
   expect(await inspect()).toMatchObject({ used: 2, waitMs: 30_000 })

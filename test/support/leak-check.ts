@@ -31,7 +31,7 @@ export interface Baseline {
  * barriers, and kinds of numbers. A client that could not delete its data may leave this data, too.
  */
 const OUTLIVES_ITS_LOCK =
-  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind|barrier|settled))\b/
+  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind|barrier|settled|rate))\b/
 /** The mark of a master, which the master keeps forever. */
 const STAYS = 'holdfast_birth'
 /** Sentinels use this channel to find each other. */

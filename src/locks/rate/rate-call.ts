@@ -82,15 +82,15 @@ export class RateCall {
     const { atUs, waitUs } = answer
     if (waitUs > 0) this.#grant = { id, atUs, cost }
     if (this.#isSettled) this.#giveBack()
-    else if (waitUs === 0) this.#settle()
+    else if (waitUs === 0) this.#complete()
     else {
       // A timer of Node.js may end one millisecond early.
       const ms = Math.ceil(waitUs / 1_000) + 1
-      this.#timer = new WaitTimer(this.#budget.clock, ms, () => this.#settle())
+      this.#timer = new WaitTimer(this.#budget.clock, ms, () => this.#complete())
     }
   }
 
-  #settle(): void {
+  #complete(): void {
     if (this.#finish()) this.#resolve()
   }
 

@@ -15,7 +15,7 @@ const WORDS: Words = {
   unavailable: 'It is unknown how many permits are available.',
 }
 
-interface Acquisition {
+interface RateAcquisition {
   readonly cost: number
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
@@ -39,7 +39,7 @@ export class RateCalls {
     name: string,
     remote: RemoteRate,
     limit: RateLimit,
-    { cost, waitMs, signal }: Acquisition,
+    { cost, waitMs, signal }: RateAcquisition,
   ): Promise<void> {
     this.#assertOpen(name)
     signal?.throwIfAborted()

@@ -231,6 +231,25 @@ async function meet(use: Use): Promise<void> {
   await mine.await({ parties: 2, waitMs: 50 })
 }
 
+async function limit(use: Use): Promise<void> {
+  const { clients, made } = three(use, (client) =>
+    client.getRateLimiter(`${use.before}rate`, { permits: 2, perMs: 300 }),
+  )
+  const [mine, other] = made
+  await mine.acquire({ cost: 2 })
+  await clients[0].clientInfo(clients[1].id)
+  const aborts = new AbortController()
+  const aborted = other.acquire({ signal: aborts.signal }).catch(() => undefined)
+  await waitFor('a call to wait', async () => (await mine.inspect()).waiting > 0)
+  aborts.abort()
+  await aborted
+  await waitFor('the call to leave', async () => (await mine.inspect()).waiting === 0)
+  await mine.tryAcquire()
+  // The second call deletes the grant of the first call.
+  for (let calls = 0; calls < 3; calls++) await mine.acquire({ cost: 2 })
+  await mine.reset()
+}
+
 async function elect(use: Use): Promise<void> {
   const { clients, made } = three(use, (client) =>
     client.getLeaderElection(`${use.before}election`),
@@ -301,6 +320,7 @@ export const DRIVES: Readonly<Record<string, Drive>> = {
   getPermitExpirableSemaphore: leasedPermits,
   getCountDownLatch: countDown,
   getCyclicBarrier: meet,
+  getRateLimiter: limit,
   getLeaderElection: elect,
   masters: useAll(
     (use) => useLock(use, `${use.before}a`, (client) => client.getLock(`${use.before}a`)),

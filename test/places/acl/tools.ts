@@ -59,7 +59,7 @@ async function ask(visit: Visit, release: boolean): Promise<void> {
     for (const name of visit.names) {
       const key = visit.keyPrefix + name
       const { lock } = await fetch(`lock?key=${encodeURIComponent(key)}`)
-      if (/latch|barrier|semaphore/.test(lock.kind)) continue
+      if (/latch|barrier|semaphore|rate/.test(lock.kind)) continue
       const [holder] = lock.holders
       if (holder === undefined) continue
       const asked = new URLSearchParams({ key, owner: holder.owner, token: lock.token ?? '' })
@@ -162,6 +162,9 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     .getCyclicBarrier(`${before}barrier`)
     .await({ parties: 2 })
     .catch(() => undefined)
+  const rate = waiter.getRateLimiter(`${before}rate`, { permits: 1, perMs: 600_000 })
+  await rate.acquire()
+  void rate.acquire().catch(() => undefined)
   for (const acquire of Object.values(kinds)) {
     await acquire(holder)
     void Promise.resolve(acquire(waiter)).catch(() => undefined)
@@ -192,6 +195,7 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     'semaphore',
     'latch',
     'barrier',
+    'rate',
     'election',
     'free',
   ]

@@ -21,6 +21,7 @@ import { electionChannelOf } from '../../../src/servers/redis/key-names/election
 import { queueKeys } from '../../../src/servers/redis/key-names/fair.ts'
 import { latchKeys } from '../../../src/servers/redis/key-names/latch.ts'
 import { permitKeys, semaphoreKeys } from '../../../src/servers/redis/key-names/permits.ts'
+import { rateKeys } from '../../../src/servers/redis/key-names/rate.ts'
 import { readWriteKeys } from '../../../src/servers/redis/key-names/read-write.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
@@ -286,6 +287,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     MultiLease: 'multi-lock',
     CountDownLatch: 'latch',
     CyclicBarrier: 'cyclic-barrier',
+    RateLimiter: 'rate-limiter',
     LeaderElection: 'leader-election',
     Term: 'leader-election',
     PermitExpirableSemaphore: 'semaphores',
@@ -323,6 +325,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['UpgradableLease', 'src/locks/read-write/upgradable-lease.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
     ['CyclicBarrier', 'src/locks/barrier/cyclic-barrier.ts'],
+    ['RateLimiter', 'src/locks/rate/rate-limiter.ts'],
     ['LeaderElection', 'src/locks/leader/leader-election.ts'],
     ['Term', 'src/locks/leader/term.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
@@ -489,6 +492,8 @@ describe('the page about keys', () => {
     expect(namesBelow('Count-down latch')).toEqual([latch, round, kind, ofRequest, ofLatch])
     const { barrier, state, settled, channel: rounds } = barrierKeys('app:order:1001')
     expect(namesBelow('Cyclic barrier')).toEqual([barrier, state, settled, rounds])
+    const { log, state: ofRate } = rateKeys('app:order:1001')
+    expect(namesBelow('Rate limiter')).toEqual([log, ofRate])
     expect(text).toContain(latchKeys('{ada}:order', false).channel)
     expect(text).toContain(latchKeys('{ada}:order', true).channel)
     expect(text).toContain(`${readWriteKeys('{ada}:order').prefix}:<clientId>:<owner>:rwlock`)
@@ -520,6 +525,7 @@ describe('the page about rights', () => {
     ['getReadWriteLock', ['presence', 'read-write'], [], []],
     ['getCountDownLatch', ['presence', 'latch'], [numsub], ['hdel']],
     ['getCyclicBarrier', ['presence', 'barrier'], [], ['hdel']],
+    ['getRateLimiter', ['presence', 'rate'], [], ['hdel']],
     ['job', ['lock', 'presence', 'job'], [numsub], []],
     ['getPermitExpirableSemaphore', ['presence', 'permits'], ['unlink'], []],
     ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],

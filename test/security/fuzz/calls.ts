@@ -41,7 +41,7 @@ function callsOfUpgradable(methods: string): Call[] {
 const CALLS_OF_ALL: readonly Call[] = [
   ...callsOf(
     (client) => client,
-    'getLock getFairLock getReadWriteLock getSemaphore getPermitExpirableSemaphore getCountDownLatch getCyclicBarrier getLeaderElection getMultiLock getRedLock run clientInfo held',
+    'getLock getFairLock getReadWriteLock getSemaphore getPermitExpirableSemaphore getCountDownLatch getCyclicBarrier getRateLimiter getLeaderElection getMultiLock getRedLock run clientInfo held',
   ),
   ...callsOf(
     (client, name) => client.getLock(name),
@@ -72,6 +72,10 @@ const CALLS_OF_ALL: readonly Call[] = [
     'trySetCount countDown await delete',
   ),
   ...callsOf((client, name) => client.getCyclicBarrier(name), 'await inspect'),
+  ...callsOf(
+    (client, name) => client.getRateLimiter(name, { permits: 1, perMs: 1 }),
+    'acquire tryAcquire inspect reset',
+  ),
   ...callsOf((client, name) => client.getLeaderElection(name), 'lead resign leader inspect'),
 ]
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as fairBindings from '../../../src/servers/redis/fair-bindings.ts'
 import * as lockBindings from '../../../src/servers/redis/lock-bindings.ts'
+import * as rate from '../../../src/servers/redis/scripts/rate.generated.ts'
 import * as readWrite from '../../../src/servers/redis/read-write/read-write-bindings.ts'
 import * as barrier from '../../../src/servers/redis/scripts/barrier.generated.ts'
 import * as fair from '../../../src/servers/redis/scripts/fair.generated.ts'
@@ -30,6 +31,7 @@ function readersOf(modules: Readonly<Record<string, object>>): [string, Reader][
 const SCRIPTS = {
   fair,
   barrier,
+  rate,
   job,
   latch,
   lock,

@@ -51,10 +51,21 @@ final class Operations {
       case "count" -> count(request);
       case "pairs" -> pairs(request);
       case "rate" -> rate(request);
+      case "limit" -> limit(request);
       case "drain" -> drain(request);
       case "take" -> take(request);
       default -> throw new IllegalArgumentException("There is no " + request.text("op"));
     };
+  }
+
+  private Object limit(Request request) throws Exception {
+    return Limiting.run(
+        clients.get(request.text("client")).getRateLimiter(request.texts("names").get(0)),
+        request.number("permits", 1),
+        request.number("perMs", 1_000),
+        (int) request.number("workers", 1),
+        request.number("forMs", 1_000),
+        request.number("pauseMs", 0));
   }
 
   private RLock lockOf(Request request) {
