@@ -22,6 +22,7 @@ import { metrics } from './metrics.mjs'
 import { permitScripts } from './permit-scripts.mjs'
 import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
+import { rate } from './rate.mjs'
 import { readWrite } from './read-write.mjs'
 import { readWriteScripts } from './read-write-scripts.mjs'
 import { release } from './release.mjs'
@@ -58,6 +59,7 @@ const areas = {
   job,
   semaphore: [...semaphore, ...semaphoreScripts],
   permits: [...permits, ...permitScripts],
+  rate,
   memory,
   doctor,
   metrics,

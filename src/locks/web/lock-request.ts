@@ -1,0 +1,94 @@
+/** How a web lock is held: `exclusive` like a write lock, or `shared` like a read lock. */
+export type WebLockMode = 'exclusive' | 'shared'
+
+/** The lock that a callback receives. The callback holds the lock until its promise settles. */
+export interface WebLock {
+  readonly name: string
+  readonly mode: WebLockMode
+}
+
+/** The options of `locks.request`. */
+export interface WebLockOptions {
+  /** @default 'exclusive' */
+  mode?: WebLockMode
+  /**
+   * If true, the call does not wait: if the lock is not available, the callback receives null.
+   *
+   * @default false
+   */
+  ifAvailable?: boolean
+  /**
+   * If true, all holders lose the lock, and the call gets it. Only for `exclusive`. The calls of the old holders reject
+   * with an `AbortError` as soon as their clients notice the loss, and their callbacks continue to run. A call that
+   * waits at the same time can get the lock in between, and then loses it too.
+   *
+   * @default false
+   */
+  steal?: boolean
+  /** Ends the wait: the call rejects with `signal.reason`. */
+  signal?: AbortSignal
+}
+
+/** One call of `locks.request`, with checked values. */
+export interface WebLockRequest<T> {
+  readonly name: string
+  readonly mode: WebLockMode
+  readonly ifAvailable: boolean
+  readonly steal: boolean
+  readonly signal: AbortSignal | undefined
+  readonly callback: (lock: WebLock | null) => T
+}
+
+/**
+ * Checks the arguments of `locks.request` as a browser does.
+ *
+ * @throws `TypeError` and `DOMException` as in the specification
+ * @see https://w3c.github.io/web-locks/#api-lock-manager-request
+ */
+export function webLockRequest<T>(
+  name: string,
+  optionsOrCallback: unknown,
+  callbackIfOptions: unknown,
+): WebLockRequest<T> {
+  const hasOptions = callbackIfOptions !== undefined
+  const callback = hasOptions ? callbackIfOptions : optionsOrCallback
+  if (typeof callback !== 'function') throw new TypeError('The callback must be a function.')
+  const { mode, ifAvailable, steal, signal } = dictionary(hasOptions ? optionsOrCallback : {})
+  if (mode !== 'exclusive' && mode !== 'shared') {
+    throw new TypeError(`The mode must be 'exclusive' or 'shared'; got ${String(mode)}.`)
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('The signal must be an AbortSignal.')
+  }
+  const request = {
+    name: String(name),
+    mode: mode as WebLockMode,
+    ifAvailable: Boolean(ifAvailable),
+  }
+  refuse(request.name.startsWith('-'), 'The name of a web lock must not begin with "-".')
+  refuse(request.ifAvailable && Boolean(steal), '`ifAvailable` and `steal` exclude each other.')
+  refuse(Boolean(steal) && mode !== 'exclusive', '`steal` needs the mode `exclusive`.')
+  refuse(
+    signal !== undefined && (request.ifAvailable || Boolean(steal)),
+    '`signal` cannot be combined with `ifAvailable` or `steal`, because such a call does not wait.',
+  )
+  return {
+    ...request,
+    steal: Boolean(steal),
+    signal,
+    callback: callback as (lock: WebLock | null) => T,
+  }
+}
+
+/** Reads the options. Like a browser, ignores unknown options, and reads null as no options. */
+function dictionary(options: unknown): Record<keyof WebLockOptions, unknown> {
+  if (options !== null && typeof options !== 'object' && typeof options !== 'function') {
+    if (options !== undefined) throw new TypeError('The options must be an object.')
+  }
+  const { mode = 'exclusive', ifAvailable, steal, signal } = (options ?? {}) as WebLockOptions
+  return { mode, ifAvailable, steal, signal }
+}
+
+function refuse(isWrong: boolean, text: string): void {
+  if (isWrong) throw new DOMException(text, 'NotSupportedError')
+}
