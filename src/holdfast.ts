@@ -12,7 +12,7 @@ import { ServerEvents } from './local/server-events.ts'
 import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
 import { plainKind } from './locks/lock/plain-kind.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
-import { LockManager } from './locks/web/lock-manager.ts'
+import { WebLockManager } from './locks/web/web-lock-manager.ts'
 import { type CloseOptions, drainMsOf } from './options/close-options.ts'
 import { assertFunction, assertMayKeep } from './options/input.ts'
 import type { PlainLockOptions } from './options/lock-object.ts'
@@ -35,7 +35,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   readonly #parts: ClientParts
   readonly #kinds: OpenKinds
   readonly #settings: Settings
-  #locks: LockManager | undefined
+  #locks: WebLockManager | undefined
 
   static {
     addKindMethods<Holdfast>(Holdfast, KINDS, (client) => client.#kinds)
@@ -146,8 +146,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /** The Web Locks API, as `navigator.locks` of browsers. Each web lock is the read-write lock of its name. */
-  get locks(): LockManager {
-    this.#locks ??= new LockManager(this)
+  get locks(): WebLockManager {
+    this.#locks ??= new WebLockManager(this)
     return this.#locks
   }
 

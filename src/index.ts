@@ -88,8 +88,9 @@ export type {
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
 export type { PermitOwner, WhyNoPermits } from './locks/semaphore/why-no-permits.ts'
-export type { LockManager, WebLockInfo, WebLockSnapshot } from './locks/web/lock-manager.ts'
-export type { WebLock, WebLockMode, WebLockOptions } from './locks/web/lock-request.ts'
+export type { WebLockInfo } from './locks/web/web-lock-call.ts'
+export type { WebLockManager, WebLocks } from './locks/web/web-lock-manager.ts'
+export type { WebLock, WebLockMode, WebLockOptions } from './locks/web/web-lock-request.ts'
 export type { CloseOptions } from './options/close-options.ts'
 export { type DurabilityOptions, NotDurableError } from './options/durability.ts'
 export type { GetLockOptions, PlainLockOptions } from './options/lock-object.ts'

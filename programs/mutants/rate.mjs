@@ -37,7 +37,8 @@ export const rate = [
   },
   {
     id: 'rate-shorter-limit-skips',
-    mistake: 'A call with a short interval makes grants count no longer for calls with a long interval.',
+    mistake:
+      'A call with a short interval makes grants count no longer for calls with a long interval.',
     file: 'lua/rate/acquire.lua',
     search: 'if grantedUs + rate.keptMs * 1000 <= atUs then',
     replace: 'if grantedUs + perMs * 1000 <= atUs then',
@@ -46,7 +47,8 @@ export const rate = [
   },
   {
     id: 'rate-longer-limit-forgets',
-    mistake: 'After a shorter interval, a call with a longer interval does not count skipped grants.',
+    mistake:
+      'After a shorter interval, a call with a longer interval does not count skipped grants.',
     file: 'lua/rate/acquire.lua',
     search: 'if rate.floorUs > 0 then',
     replace: 'if false then',
@@ -109,7 +111,8 @@ export const rate = [
   },
   {
     id: 'rate-too-early-after-giving-back',
-    mistake: 'After a grant was given back, the next grant comes while a skipped grant still counts.',
+    mistake:
+      'After a grant was given back, the next grant comes while a skipped grant still counts.',
     file: 'lua/rate/give-back.lua',
     search: 'digits(math.max(last and readGrant(last) or 0, rate.floorUs))',
     replace: 'digits(last and readGrant(last) or 0)',

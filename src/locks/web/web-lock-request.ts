@@ -36,7 +36,7 @@ export interface WebLockRequest<T> {
   readonly ifAvailable: boolean
   readonly steal: boolean
   readonly signal: AbortSignal | undefined
-  readonly callback: (lock: WebLock | null) => T
+  readonly work: (lock: WebLock | null) => T
 }
 
 /**
@@ -47,13 +47,13 @@ export interface WebLockRequest<T> {
  */
 export function webLockRequest<T>(
   name: string,
-  optionsOrCallback: unknown,
-  callbackIfOptions: unknown,
+  optionsOrWork: unknown,
+  workIfOptions: unknown,
 ): WebLockRequest<T> {
-  const hasOptions = callbackIfOptions !== undefined
-  const callback = hasOptions ? callbackIfOptions : optionsOrCallback
-  if (typeof callback !== 'function') throw new TypeError('The callback must be a function.')
-  const { mode, ifAvailable, steal, signal } = dictionary(hasOptions ? optionsOrCallback : {})
+  const hasOptions = workIfOptions !== undefined
+  const work = hasOptions ? workIfOptions : optionsOrWork
+  if (typeof work !== 'function') throw new TypeError('The callback must be a function.')
+  const { mode, ifAvailable, steal, signal } = readOptions(hasOptions ? optionsOrWork : {})
   if (mode !== 'exclusive' && mode !== 'shared') {
     throw new TypeError(`The mode must be 'exclusive' or 'shared'; got ${String(mode)}.`)
   }
@@ -65,10 +65,10 @@ export function webLockRequest<T>(
     mode: mode as WebLockMode,
     ifAvailable: Boolean(ifAvailable),
   }
-  refuse(request.name.startsWith('-'), 'The name of a web lock must not begin with "-".')
-  refuse(request.ifAvailable && Boolean(steal), '`ifAvailable` and `steal` exclude each other.')
-  refuse(Boolean(steal) && mode !== 'exclusive', '`steal` needs the mode `exclusive`.')
-  refuse(
+  refuseIf(request.name.startsWith('-'), 'The name of a web lock must not begin with "-".')
+  refuseIf(request.ifAvailable && Boolean(steal), '`ifAvailable` and `steal` exclude each other.')
+  refuseIf(Boolean(steal) && mode !== 'exclusive', '`steal` needs the mode `exclusive`.')
+  refuseIf(
     signal !== undefined && (request.ifAvailable || Boolean(steal)),
     '`signal` cannot be combined with `ifAvailable` or `steal`, because such a call does not wait.',
   )
@@ -76,12 +76,12 @@ export function webLockRequest<T>(
     ...request,
     steal: Boolean(steal),
     signal,
-    callback: callback as (lock: WebLock | null) => T,
+    work: work as (lock: WebLock | null) => T,
   }
 }
 
 /** Reads the options. Like a browser, ignores unknown options, and reads null as no options. */
-function dictionary(options: unknown): Record<keyof WebLockOptions, unknown> {
+function readOptions(options: unknown): Record<keyof WebLockOptions, unknown> {
   if (options !== null && typeof options !== 'object' && typeof options !== 'function') {
     if (options !== undefined) throw new TypeError('The options must be an object.')
   }
@@ -89,6 +89,6 @@ function dictionary(options: unknown): Record<keyof WebLockOptions, unknown> {
   return { mode, ifAvailable, steal, signal }
 }
 
-function refuse(isWrong: boolean, text: string): void {
+function refuseIf(isWrong: boolean, text: string): void {
   if (isWrong) throw new DOMException(text, 'NotSupportedError')
 }

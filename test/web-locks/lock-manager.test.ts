@@ -3,8 +3,8 @@ import {
   ClosedError,
   Holdfast,
   InvalidArgumentError,
-  type LockManager,
   type WebLock,
+  type WebLockManager,
   type WebLockOptions,
 } from '../../src/index.ts'
 import { deferred } from '../support/deferred.ts'
@@ -35,7 +35,7 @@ describe.each(places)('web locks on $place', ({ make }) => {
   const newLocks = () => newClient().locks
 
   /** Requests the lock, and holds it until `release` is called. */
-  async function hold(locks: LockManager, name: string, options: WebLockOptions = {}) {
+  async function hold(locks: WebLockManager, name: string, options: WebLockOptions = {}) {
     const [held, end] = [deferred<WebLock | null | undefined>(), deferred<void>()]
     const done = locks.request(name, options, (lock) => {
       held.resolve(lock)
@@ -50,7 +50,7 @@ describe.each(places)('web locks on $place', ({ make }) => {
     return { lock, done, release }
   }
 
-  const isPending = (locks: LockManager, count = 1) =>
+  const isPending = (locks: WebLockManager, count = 1) =>
     eventually(async () => (await locks.query()).pending.length === count)
 
   describe('the arguments of request()', () => {
