@@ -1,12 +1,12 @@
 -- Included by the scripts of rate limiters, after parts/server-time.lua.
 --
--- `log`    list with an expiry: the grants that still count, in order. An entry is `<atUs> <cost> <id>`. A grant counts
+-- `log`    list with an expiry: the grants in order, even of calls that still wait. An entry is `<atUs> <cost> <id>`. A grant counts
 --          from `atUs` on. If `atUs` is in the future, its call waits until then.
 -- `state`  hash with an expiry. The first `skipped` entries of the log no longer count when the next grant begins, and
 --          `used` is the sum of the other costs. No later grant is before `lastUs`. The skipped entries no longer count
 --          from `floorUs` on. `permits` and `perMs` are the settings of the last grant. An entry is skipped or deleted only
 --          after `keptMs`: the longest `perMs` of the grants. `keptUs` is the time of the last grant with this `perMs`.
---          `seenUs` is the time of the last call.
+--          `seenUs` is the time of the last request for permits.
 --
 -- All these times are server times in µs, plus `skewUs`. If the clock of the server is set back, `skewUs` grows, so that
 -- the times never run backwards.

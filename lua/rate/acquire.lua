@@ -2,8 +2,8 @@
   Grants permits of a rate limiter: now, or at the earliest time at which the grant exceeds no limit. Later calls get no
   earlier time, so calls are granted in the order in which the server received them.
 
-  In each interval of `perMs`, the grants of at most `permits` permits count. A call is granted by its own limit, even if
-  other clients have other limits. A copy of the request with `again` finds the grant of the first copy.
+  In each interval of `perMs`, the script grants at most `permits` permits. The limit of each call is checked against all
+  grants, even if other clients have other limits. A copy of the request with `again` finds the grant of the first copy.
 
   KEYS[1]  log         list: the grants that still count
   KEYS[2]  state       hash: the sum of the grants, and the last times
@@ -13,7 +13,7 @@
   ARGV[4]  cost        number: the permits that the call needs, at most `permits`
   ARGV[5]  mostMs      number or '': the longest wait in milliseconds; '' means no limit
   ARGV[6]  again       1 or '': 1 if an earlier copy of the request may have been granted
-  ARGV[7]  notAfterUs  server time after which nothing is granted, in µs; 0 means no limit
+  ARGV[7]  notAfterUs  server time after which nothing new is granted, in µs; 0 means no limit
 
   Returns
     { 'granted', waitUs, atUs >= 1 }  the call has its permits after `waitUs`; `atUs` identifies the grant
@@ -53,7 +53,8 @@ local atUs = math.max(rate.nowUs, rate.lastUs)
 if rate.keptMs < perMs then
   -- The skipped entries count for longer in a longer interval.
   if rate.floorUs > 0 then
-    atUs = math.max(atUs, rate.floorUs + (perMs - rate.keptMs) * 1000)
+    rate.floorUs = rate.floorUs + (perMs - rate.keptMs) * 1000
+    atUs = math.max(atUs, rate.floorUs)
   end
   rate.keptMs = perMs
 elseif atUs - rate.keptUs >= rate.keptMs * 1000 then

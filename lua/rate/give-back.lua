@@ -1,6 +1,6 @@
 --[[
-  Gives back a grant whose time has not come, because its call was aborted. Later calls keep their times, so the permits
-  only help calls that come after this one.
+  Gives back a grant whose time has not come, because its call was aborted. Calls that
+  wait at this moment keep their times. Only calls that come later can use the permits.
 
   Safe to run twice: the second run finds no grant.
 

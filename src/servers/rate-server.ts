@@ -9,7 +9,7 @@ export interface RemoteRate {
   /** Gives back a grant whose time has not come. A repeat changes nothing. */
   giveBack(grant: RateGrant, callMs: number): Promise<void>
   inspect(callMs: number): Promise<RateFacts>
-  /** Forgets all grants. */
+  /** Deletes the grants whose time has come. */
   reset(callMs: number): Promise<void>
 }
 

@@ -36,6 +36,10 @@ class Stage {
     if (grant !== undefined) await this.#rate.giveBack(grant, CALL_MS)
   }
 
+  async reset(): Promise<void> {
+    await this.#rate.reset(CALL_MS)
+  }
+
   async facts(): Promise<unknown> {
     const { waitUs, ...facts } = await this.#rate.inspect(CALL_MS)
     return { ...facts, wait: Math.round(waitUs / ROUND_US) }
@@ -71,12 +75,12 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
     const steps: string[] = []
     try {
       for (let n = 0; n < 60; n++) {
-        const [given, other, kind] = [newGiven(random), random.below(n + 1), random.below(4)]
+        const [given, other, kind] = [newGiven(random), random.below(n + 1), random.below(9)]
         const [expected, answer] = await Promise.all(
           stages.map(async (stage) => {
-            if (kind === 0) await stage.giveBack(other)
-            else if (kind === 1)
-              return [await stage.acquire(other, given, true), await stage.facts()]
+            if (kind === 0) await stage.reset()
+            else if (kind < 3) await stage.giveBack(other)
+            else if (kind < 5) return [await stage.acquire(other, given, true), await stage.facts()]
             else return [await stage.acquire(n, given, false), await stage.facts()]
             return stage.facts()
           }),

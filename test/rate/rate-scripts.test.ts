@@ -1,6 +1,6 @@
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
-import { acquireRate, giveBackRate, inspectRate } from '../support/scripts.ts'
+import { acquireRate, giveBackRate, inspectRate, resetRate } from '../support/scripts.ts'
 
 const server = sharedServer()
 
@@ -120,6 +120,20 @@ test('a grant that is given back does not let a later grant come too early', asy
   // The later call keeps its time.
   expect(await acquire('d', { ...one, again: true })).toMatchObject({ waitMs: 120_000 })
   expect(await acquire('e', one)).toMatchObject({ waitMs: 180_000 })
+})
+
+test('reset() deletes the grants of the past, and later calls still come after the waiting calls', async () => {
+  await acquire('a', { cost: 2 })
+  expect(await acquire('b', { cost: 2 })).toMatchObject({ waitMs: 60_000 })
+  expect(await acquire('c', { cost: 2 })).toMatchObject({ waitMs: 120_000 })
+  expect(await run(resetRate.source)).toBe(1)
+  expect(await run(resetRate.source)).toBe(0)
+  expect(await inspect()).toMatchObject({ used: 0, waiting: 2 })
+  expect(await acquire('b', { again: true })).toMatchObject({ waitMs: 60_000 })
+  expect(await acquire('d', { cost: 1 })).toMatchObject({ waitMs: 180_000 })
+  pass(240 * SECOND_MS)
+  expect(await run(resetRate.source)).toBe(1)
+  expect(await server.admin.exists(...KEYS)).toBe(0)
 })
 
 test('a grant whose time has come cannot be given back', async () => {

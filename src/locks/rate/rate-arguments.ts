@@ -15,7 +15,7 @@ import type { RateLimit } from '../../servers/rate-server.ts'
 export interface RateLimiterOptions {
   /** How many permits the limiter grants in each interval of `perMs`: a whole number from 1 to 100,000. */
   permits: number
-  /** The length of the interval in milliseconds, at most one year. */
+  /** The length of the interval in milliseconds, at most 366 days. */
   perMs: number
 }
 

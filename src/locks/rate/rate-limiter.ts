@@ -67,7 +67,7 @@ export class HoldfastRateLimiter {
    * Acquires permits, and waits until the limit allows them. Earlier calls of all processes come first. The call sends
    * one request. The server answers with the time of the grant, and the call waits until then.
    *
-   * If the call is aborted while it waits, it gives its permits back. The calls behind it keep their times.
+   * If the call is aborted while it waits, it gives its permits back. Calls that wait at this moment keep their times.
    *
    * @throws the reason of an abort. `WaitTimeoutError` at once if the wait would be longer than `waitMs`.
    * `InvalidArgumentError` for invalid input. `RedisUnavailableError` if Redis did not answer for `outageMs`: then the
@@ -111,8 +111,8 @@ export class HoldfastRateLimiter {
   }
 
   /**
-   * Forgets all grants, so that all permits are available. Calls that wait keep their times, so the limit may be
-   * exceeded once.
+   * Deletes the grants of the past, so that they no longer count. The limit can be exceeded in the next interval. Calls
+   * that wait keep their times, and later calls still come after them.
    *
    * @throws as `inspect` does
    */

@@ -67,13 +67,14 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
     return { kind: 'granted', waitUs: Math.max(0, found.atUs - nowUs), atUs: found.atUs }
   }
   let atUs = Math.max(nowUs, rate.lastUs)
-  let { keptMs } = rate
+  let { keptMs, floorUs } = rate
   if (keptMs < perMs) {
     // The skipped grants count for longer in a longer interval.
-    if (rate.floorUs > 0) atUs = Math.max(atUs, rate.floorUs + timeUs(perMs - keptMs))
+    if (floorUs > 0) floorUs += timeUs(perMs - keptMs)
+    atUs = Math.max(atUs, floorUs)
     keptMs = perMs
   } else if (atUs - rate.keptUs >= timeUs(keptMs)) keptMs = perMs
-  let { used, skipped, floorUs } = rate
+  let { used, skipped } = rate
   let left = used
   for (const one of rate.log.slice(skipped)) {
     if (left + cost <= permits) break
@@ -112,6 +113,19 @@ function giveBack(record: OpenRecord, { id, atUs, cost }: RateGrant): void {
   rate.lastUs = Math.max(rate.log.at(-1)?.atUs ?? 0, rate.floorUs)
 }
 
+function reset(record: OpenRecord): void {
+  const { rate, nowUs } = open(record)
+  const isWaiting = ({ atUs }: RateGrant) => atUs > nowUs
+  const deleted = rate.log.length - rate.log.filter(isWaiting).length
+  if (deleted === rate.log.length) {
+    Object.assign(rate, newState())
+    return
+  }
+  rate.log.splice(0, deleted)
+  rate.skipped = Math.max(0, rate.skipped - deleted)
+  rate.used = rate.log.slice(rate.skipped).reduce((sum, { cost }) => sum + cost, 0)
+}
+
 function inspect(record: OpenRecord): RateFacts {
   const { rate, nowUs } = open(record)
   const { permits, perMs } = rate
@@ -138,10 +152,6 @@ export const recordRate: RecordKind<(rawName: string) => RemoteRate> =
       acquire: (request, callMs) => change(callMs, (record) => acquire(record, request)),
       giveBack: (grant, callMs) => change(callMs, (record) => giveBack(record, grant)),
       inspect: (callMs) => change(callMs, inspect),
-      reset: (callMs) =>
-        change(callMs, (record) => {
-          record.refuseOthers(WHAT)
-          Object.assign(record.part(PART), newState())
-        }),
+      reset: (callMs) => change(callMs, reset),
     }
   }
