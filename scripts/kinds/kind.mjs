@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
  * @property {boolean} [hasOwners] true if other clients may ask a holder to release
  * @property {boolean} [usesLocks] true if the kind also uses plain locks
  * @property {boolean} [hasNotes] false if the kind has no holds, so that no note about a hold is deleted. Default: true
+ * @property {boolean} [hasMessages] false if the clients receive no messages of the kind. Default: true
  * @property {string[]} [asked] the names of the keys that an inspection reads
  * @property {string[]} [askedInFull] the names of further keys that an inspection of one lock reads
  */

@@ -5,5 +5,6 @@ export default {
   title: 'getRateLimiter',
   names: { log: '', ...KIND_NAMES.RATE_NAMES },
   hasNotes: false,
+  hasMessages: false,
   asked: ['state'],
 }

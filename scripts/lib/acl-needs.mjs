@@ -82,15 +82,17 @@ const kind = (title, scripts, more = {}) => ({
   ...together([needsOf(['presence/touch', ...scripts]), { commands: CLIENT }, more]),
 })
 
-/** Removes the right to delete notes about holds, because a client without holds has no such notes. */
-function withoutNotes({ commands, ...rest }) {
-  return { ...rest, commands: commands.filter((one) => one !== 'hdel') }
-}
+/** A client without holds has no notes about holds, and deletes none. */
+const FOR_NOTES = ['hdel']
+const FOR_MESSAGES = ['subscribe', 'unsubscribe']
 
-function kindOf([folder, { title, hasOwners = false, usesLocks = false, hasNotes = true }]) {
+function kindOf([folder, kindOfScripts]) {
+  const { title, hasOwners = false, usesLocks = false } = kindOfScripts
+  const { hasNotes = true, hasMessages = true } = kindOfScripts
   const scripts = [...(usesLocks ? PLAIN : []), ...scriptsOf(folder)]
-  const needs = kind(title, scripts, hasOwners ? REQUESTS : {})
-  return hasNotes ? needs : withoutNotes(needs)
+  const { commands, ...rest } = kind(title, scripts, hasOwners ? REQUESTS : {})
+  const unused = [...(hasNotes ? [] : FOR_NOTES), ...(hasMessages ? [] : FOR_MESSAGES)]
+  return { ...rest, commands: commands.filter((one) => !unused.includes(one)) }
 }
 
 export const KINDS = [
@@ -120,7 +122,7 @@ const askedOf = (field) =>
 /** The commands and keys of `readLocks` in tools/inspection/redis, for the rows of locks. */
 const READING_ROWS = {
   commands:
-    'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(
+    'ping time type get hgetall hget lrange pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(
       ' ',
     ),
   keys: [
@@ -130,7 +132,7 @@ const READING_ROWS = {
   ],
 }
 /** The same with everything about one lock. */
-const READING = together([READING_ROWS, { commands: ['lrange'], keys: askedOf('askedInFull') }])
+const READING = together([READING_ROWS, { keys: askedOf('askedInFull') }])
 const LISTING = together([READING_ROWS, { commands: ['scan', 'hrandfield', 'mget'] }])
 const FORCING = together([
   needsOf(Object.keys(LIKE)),

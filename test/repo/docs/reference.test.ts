@@ -527,7 +527,7 @@ describe('the page about rights', () => {
     ['getReadWriteLock', ['presence', 'read-write'], [], []],
     ['getCountDownLatch', ['presence', 'latch'], [numsub], ['hdel']],
     ['getCyclicBarrier', ['presence', 'barrier'], [], ['hdel']],
-    ['getRateLimiter', ['presence', 'rate'], [], ['hdel', 'publish']],
+    ['getRateLimiter', ['presence', 'rate'], [], ['hdel', 'publish', 'subscribe', 'unsubscribe']],
     ['job', ['lock', 'presence', 'job'], [numsub], []],
     ['getPermitExpirableSemaphore', ['presence', 'permits'], ['unlink'], []],
     ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],

@@ -1,6 +1,6 @@
 import { derived } from '../../../../src/servers/redis/calls/keys.ts'
 import { RATE_NAMES } from '../../../../src/servers/redis/key-names/rate.ts'
-import type { Requests } from '../answers.ts'
+import { pairs, type Requests } from '../answers.ts'
 import type { KeyKind } from './kind.ts'
 import { MOST_READ } from './names.ts'
 
@@ -13,21 +13,23 @@ export const rate: KeyKind = {
   requests: ({ key, type }): Requests =>
     type === 'list'
       ? {
-          rate: ['HMGET', derived(state, key), 'permits', 'perMs', 'used', 'skewUs'],
+          rate: ['HGETALL', derived(state, key)],
           grants: ['LRANGE', key, -MOST_READ, -1],
         }
       : {},
   conclude(answers) {
     if (answers.found.type !== 'list' || answers.isRefused('rate')) return null
-    const [permits, perMs, sum, skewUs] = answers.list('rate').map(Number)
-    if (!permits || !perMs) return null
-    const nowUs = answers.found.nowMs * 1_000 + (skewUs ?? 0)
+    const fields = new Map(pairs(answers.list('rate')))
+    const numberOf = (field: string) => Number(fields.get(field) ?? 0)
+    const [permits, perMs] = [numberOf('permits'), numberOf('perMs')]
+    if (!(permits > 0 && perMs > 0)) return null
+    const nowUs = answers.found.nowMs * 1_000 + numberOf('skewUs')
     const grants = answers.list('grants').map(readGrant)
     const counting = grants.filter(({ atUs }) => atUs <= nowUs && atUs + perMs * 1_000 > nowUs)
     const waiting = grants.filter(({ atUs }) => atUs > nowUs)
     // If the log is too long to be read, the sum of the server counts, which may have older grants.
     const isWhole = grants.length < MOST_READ || counting.length + waiting.length < grants.length
-    const used = isWhole ? costOf(counting) : Math.max(0, (sum ?? 0) - costOf(waiting))
+    const used = isWhole ? costOf(counting) : Math.max(0, numberOf('used') - costOf(waiting))
     return {
       count: { available: Math.max(0, permits - used), taken: used, toGo: null },
       queue: waiting.map(({ owner, cost }) => ({
