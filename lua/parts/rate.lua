@@ -51,3 +51,20 @@ local function eachGrant(log, from, visit)
     from, size = from + size, 1000
   end
 end
+
+-- Calls `visit` with each entry of the log, from the last to the first, until it returns true.
+local function eachGrantBackwards(log, visit)
+  local to, size = -1, 8
+  while true do
+    local entries = redis.call('LRANGE', log, to - size + 1, to)
+    for i = #entries, 1, -1 do
+      if visit(readGrant(entries[i])) then
+        return
+      end
+    end
+    if #entries < size then
+      return
+    end
+    to, size = to - size, 1000
+  end
+end

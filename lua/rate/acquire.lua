@@ -11,18 +11,19 @@
   ARGV[2]  permits     number: the most permits in each interval
   ARGV[3]  perMs       the length of the interval, in milliseconds
   ARGV[4]  cost        number: the permits that the call needs, at most `permits`
-  ARGV[5]  mostMs      number or '': the longest wait in milliseconds; '' means no limit
+  ARGV[5]  mostMs      number or '': the longest wait in milliseconds; '' means no limit; -1 means that the script only
+                       looks for the grant of an earlier copy
   ARGV[6]  again       1 or '': 1 if an earlier copy of the request may have been granted
   ARGV[7]  notAfterUs  server time after which nothing new is granted, in µs; 0 means no limit
 
   Returns
     { 'granted', waitUs, atUs >= 1 }  the call has its permits after `waitUs`; `atUs` identifies the grant
-    { 'refused', waitUs >= 1 }        the call would have to wait for longer than `mostMs`: for `waitUs`, if no other
+    { 'refused', waitUs }             the call would have to wait for longer than `mostMs`: for `waitUs`, if no other
                                       call comes first
     { 'late', serverTimeUs >= 1 }     refused: the server time is after notAfterUs
 ]]
 -- One call deletes at most this many entries, so that no call takes long.
-local MOST_DELETED = 100
+local MOST_AT_ONCE = 100
 
 local log, state = KEYS[1], KEYS[2]
 local id, permits, perMs, cost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -37,7 +38,7 @@ local mostMs, again, notAfterUs = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(AR
 local rate = readRate(state)
 if again then
   local foundUs
-  eachGrant(log, 0, function(grantedUs, _, other)
+  eachGrantBackwards(log, function(grantedUs, _, other)
     foundUs = other == id and grantedUs
     return foundUs
   end)
@@ -50,25 +51,52 @@ if isLate(notAfterUs) then
 end
 
 local atUs = math.max(rate.nowUs, rate.lastUs)
-if rate.keptMs < perMs then
-  -- The skipped entries count for longer in a longer interval.
+local isLonger = perMs > rate.keptMs
+if isLonger or atUs - rate.keptUs >= rate.keptMs * 1000 then
+  -- In a longer interval, the skipped entries count for longer.
   if rate.floorUs > 0 then
-    rate.floorUs = rate.floorUs + (perMs - rate.keptMs) * 1000
-    atUs = math.max(atUs, rate.floorUs)
+    rate.floorUs = math.max(0, rate.floorUs + (perMs - rate.keptMs) * 1000)
   end
   rate.keptMs = perMs
-elseif atUs - rate.keptUs >= rate.keptMs * 1000 then
-  rate.keptMs = perMs
+  atUs = math.max(atUs, rate.floorUs)
 end
 local used, skipped, floorUs = rate.used, rate.skipped, rate.floorUs
-if used + cost > permits then
-  local left = used
+local left = used
+
+-- Skips an entry that no longer counts for any limit, when the next grant begins.
+local function skipIfOver(grantedUs, granted)
+  local untilUs = grantedUs + rate.keptMs * 1000
+  if untilUs > atUs then
+    return false
+  end
+  skipped, used, floorUs = skipped + 1, used - granted, untilUs
+  return true
+end
+
+if perMs < rate.keptMs then
+  -- Most entries count only for longer intervals. So this begins with the newest entry.
+  local own = {}
+  left = 0
+  eachGrantBackwards(log, function(grantedUs, granted)
+    if grantedUs + perMs * 1000 <= atUs then
+      return true
+    end
+    own[#own + 1], left = { grantedUs, granted }, left + granted
+  end)
+  while left + cost > permits do
+    local oldest = table.remove(own)
+    atUs, left = math.max(atUs, oldest[1] + perMs * 1000), left - oldest[2]
+  end
+  local visited = 0
+  eachGrant(log, skipped, function(grantedUs, granted)
+    visited = visited + 1
+    return visited > MOST_AT_ONCE or not skipIfOver(grantedUs, granted)
+  end)
+elseif used + cost > permits then
   eachGrant(log, skipped, function(grantedUs, granted)
     atUs = math.max(atUs, grantedUs + perMs * 1000)
     left = left - granted
-    if grantedUs + rate.keptMs * 1000 <= atUs then
-      skipped, used, floorUs = skipped + 1, left, grantedUs + rate.keptMs * 1000
-    end
+    skipIfOver(grantedUs, granted)
     return left + cost <= permits
   end)
 end
@@ -84,7 +112,7 @@ end
 local deleted = 0
 if skipped > 0 then
   eachGrant(log, 0, function(grantedUs)
-    if deleted == skipped or deleted == MOST_DELETED or grantedUs + rate.keptMs * 1000 > rate.nowUs then
+    if deleted == skipped or deleted == MOST_AT_ONCE or grantedUs + rate.keptMs * 1000 > rate.nowUs then
       return true
     end
     deleted = deleted + 1
@@ -98,7 +126,8 @@ redis.call('RPUSH', log, at .. ' ' .. cost .. ' ' .. id)
 redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', at, 'floorUs', digits(floorUs),
   'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', perMs == rate.keptMs and at or digits(rate.keptUs),
   'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
-local keptMs = digits(math.ceil(waitUs / 1000) + rate.keptMs + 1)
+-- An earlier grant with a longer interval may have to be kept for longer.
+local keptMs = digits(math.max(redis.call('PTTL', state), math.ceil(waitUs / 1000) + rate.keptMs + 1))
 redis.call('PEXPIRE', log, keptMs)
 redis.call('PEXPIRE', state, keptMs)
 return { 'granted', digits(waitUs), at }

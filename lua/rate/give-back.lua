@@ -27,12 +27,25 @@ if not index or tonumber(atUs) <= rate.nowUs then
   return 0
 end
 redis.call('LREM', log, -1, entry)
-if index < rate.skipped then
-  redis.call('HSET', state, 'skipped', rate.skipped - 1)
+local used, skipped = rate.used, rate.skipped
+if index < skipped then
+  skipped = skipped - 1
 else
-  redis.call('HSET', state, 'used', rate.used - cost)
+  used = used - cost
 end
--- The next grant must not be before the last grant that is left, nor while a skipped entry still counts.
 local last = redis.call('LINDEX', log, -1)
-redis.call('HSET', state, 'lastUs', digits(math.max(last and readGrant(last) or 0, rate.floorUs)))
+local fromUs = math.max(last and readGrant(last) or 0, rate.nowUs)
+-- Entries that were skipped only for this grant count again. The other skipped entries, and the deleted entries, are
+-- over when the next grant can begin.
+local floorUs = math.min(rate.floorUs, rate.nowUs)
+while skipped > 0 do
+  local grantedUs, granted = readGrant(redis.call('LINDEX', log, skipped - 1))
+  if grantedUs + rate.keptMs * 1000 <= fromUs then
+    floorUs = grantedUs + rate.keptMs * 1000
+    break
+  end
+  skipped, used = skipped - 1, used + granted
+end
+redis.call('HSET', state, 'used', used, 'skipped', skipped, 'floorUs', digits(floorUs), 'lastUs',
+  digits(math.max(last and readGrant(last) or 0, floorUs)))
 return 1

@@ -46,6 +46,7 @@ export const rate: KindDescriptor<RateMethods> = {
     return {
       methods: { getRateLimiter },
       holdings: () => ({ waiting: calls.waiting }),
+      drain: () => calls.drain(),
       shutDown: () => calls.shutDown(),
     }
   },

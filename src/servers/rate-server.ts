@@ -23,7 +23,10 @@ export interface RateRequest extends RateLimit {
   /** The id of the call. No other call has this id. */
   readonly id: string
   readonly cost: number
-  /** The longest wait in milliseconds; '' for no limit. */
+  /**
+   * The longest wait in milliseconds; '' for no limit. -1 means that the server only looks for the
+   * grant of an earlier copy.
+   */
   readonly mostMs: number | ''
   /** True if an earlier copy of the request may have been granted. */
   readonly again: boolean

@@ -1,3 +1,4 @@
+import { ClosedError } from '../../src/index.ts'
 import { scaledMs } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
@@ -83,4 +84,34 @@ describe.each(faults)('when $fault', ({ action, releases }: Fault) => {
     await trap.done
     expect(await theirs.inspect()).toMatchObject({ used: 1, waiting: 0 })
   })
+})
+
+test('close() waits until a call whose answer is late has given its permits back', async () => {
+  const limit = { permits: 1, perMs: LONG_MS }
+  const client = rig.client({ commandTimeoutMs: 60_000, outageMs: 120_000 })
+  const [mine, theirs] = [client, rig.witness()].map((one) => one.getRateLimiter(name, limit))
+  await theirs?.acquire()
+  await mine?.inspect()
+  const trap = rig.proxy.onNextRequest(acquireRate.sha1, 'holdReply')
+  const failure = mine?.acquire().catch((error: unknown) => error)
+  await trap.seen
+  const closed = client.close()
+  trap.release()
+  await closed
+  expect(await failure).toBeInstanceOf(ClosedError)
+  expect(await theirs?.inspect()).toMatchObject({ used: 1, waiting: 0 })
+})
+
+test('a call that is aborted after its request was lost uses no permits later', async () => {
+  const { mine, theirs } = await pair(3)
+  const trap = rig.proxy.onNextRequest(acquireRate.sha1, 'cutBefore')
+  const abort = new AbortController()
+  const failure = mine.acquire({ signal: abort.signal }).catch((error: unknown) => error)
+  await trap.seen
+  abort.abort(new Error('enough'))
+  expect(await failure).toMatchObject({ message: 'enough' })
+  await trap.done
+  // The client repeats the request, which only looks for a grant.
+  await eventually(async () => (await mine.inspect()).used === 0)
+  await never(async () => (await theirs.inspect()).used > 0, 300)
 })

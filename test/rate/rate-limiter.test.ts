@@ -139,7 +139,22 @@ describe.each(places)('a rate limiter on $place', ({ place, make }) => {
     await expect(closed.acquire()).rejects.toThrow(ClosedError)
   })
 
-  test('reset() forgets all grants', async () => {
+  test('while the client drains, new calls are refused, and waiting calls get their permits', async () => {
+    const client = newClient()
+    const limiter = limiterOf(1, 200, client)
+    const lease = await client.getLock(`${name}:held`).lock()
+    await limiter.acquire()
+    const waiting = limiter.acquire()
+    await waitingAt(limiterOf(1, 200), 1)
+    const closed = client.close({ drainMs: 60_000 })
+    await expect(limiter.tryAcquire()).rejects.toThrow(ClosedError)
+    await expect(limiter.acquire()).rejects.toThrow(ClosedError)
+    await waiting
+    await lease.release()
+    await closed
+  })
+
+  test('reset() deletes the grants of the past', async () => {
     const limiter = limiterOf(1)
     await limiter.acquire()
     expect(await limiter.tryAcquire()).toMatchObject({ granted: false })

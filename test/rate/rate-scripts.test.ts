@@ -136,6 +136,27 @@ test('reset() deletes the grants of the past, and later calls still come after t
   expect(await server.admin.exists(...KEYS)).toBe(0)
 })
 
+test('after many calls were aborted, the next call waits only for the grants that still count', async () => {
+  const one = { permits: 1 }
+  await acquire('a', one)
+  const ids = Array.from({ length: 20 }, (_, n) => `w${n}`)
+  const grants: [string, Answer][] = []
+  for (const id of ids) grants.push([id, await acquire(id, one)])
+  // The grants in the middle first, and then from the last one to the first one.
+  const middle = grants.splice(5, 5)
+  for (const [id, grant] of [...middle, ...grants.reverse()])
+    expect(await giveBack(id, grant)).toBe(1)
+  expect(await acquire('next', one)).toMatchObject({ waitMs: 60_000 })
+  expect(await inspect()).toMatchObject({ used: 1, waiting: 1 })
+})
+
+test('a call with a short interval does not shorten the life of grants with a long interval', async () => {
+  await acquire('a', { permits: 9, perMs: 600_000 })
+  pass(601_000)
+  await acquire('b', { permits: 9, perMs: 100 })
+  for (const key of KEYS) expect(await server.admin.pttl(key)).toBeGreaterThan(500_000)
+})
+
 test('a grant whose time has come cannot be given back', async () => {
   const a = await acquire('a')
   expect(await giveBack('a', a)).toBe(0)

@@ -209,6 +209,22 @@ describe.each(places)('web locks on $place', ({ make }) => {
     await (await next).release()
   })
 
+  test('a stolen lock can be stolen again, and the error of a callback is the cause of the loss', async () => {
+    const locks = newLocks()
+    const thief = await hold(locks, 'it', STEAL)
+    const failure = thief.done.catch((error: unknown) => error)
+    expect(await locks.request('it', STEAL, () => 1)).toBe(1)
+    expect(nameOf(await within(2_000, failure))).toBe('AbortError')
+    const other = newLocks()
+    const robbed = other.request('it', async () => {
+      expect(await locks.request('it', STEAL, () => 2)).toBe(2)
+      throw new Error('no')
+    })
+    const error = (await robbed.catch((reason: unknown) => reason)) as Error
+    expect(error.name).toBe('AbortError')
+    expect(String(error.cause)).toContain('no')
+  })
+
   test('a client notices that another client has stolen its lock', async () => {
     const [one, other] = [newClient({ leaseMs: 300 }).locks, newLocks()]
     const robbed = await hold(one, 'it')

@@ -8,7 +8,10 @@ export const rate: KindView<'rate'> = {
     const limiter = client.getRateLimiter(name, { permits: 1, perMs: 1 })
     const { permits, used, waiting } = await limiter.inspect()
     if (used === 0 && waiting === 0) return null
-    return { unread: waiting, count: { available: permits - used, taken: used, toGo: null } }
+    return {
+      unread: waiting,
+      count: { available: Math.max(0, permits - used), taken: used, toGo: null },
+    }
   },
   hasToken: false,
   stateOf({ count }) {

@@ -1,9 +1,12 @@
 import type { BackgroundTasks } from '../../kit/background-tasks.ts'
-import type { RateGrant, RateLimit, RemoteRate } from '../../servers/rate-server.ts'
+import type { RateAnswer, RateGrant, RateLimit, RemoteRate } from '../../servers/rate-server.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 import { WaitTimeoutError } from '../../waiting/wait-timeout-error.ts'
 import { WaitTimer } from '../../waiting/wait-timer.ts'
+
+/** The answer for a call that was aborted before its first request. */
+const NOTHING: RateAnswer = { kind: 'refused', waitUs: 0 }
 
 interface RateTerms {
   readonly name: string
@@ -52,7 +55,9 @@ export class RateCall {
   }
 
   start(): void {
-    this.#request().catch((error: unknown) => this.reject(error))
+    const requested = this.#request().catch((error: unknown) => this.reject(error))
+    // After an abort, the answer decides if there are permits to give back.
+    this.terms.givingBack.count(requested)
   }
 
   /** Rejects the call with `reason`, and gives its grant back in the background. */
@@ -63,13 +68,12 @@ export class RateCall {
   }
 
   async #request(): Promise<void> {
-    const { remote, id, limit, cost, waitMs } = this.terms
+    const { remote, id, limit, cost } = this.terms
     let again = false
     const answer = await this.#budget.retry(
-      (callMs) => {
-        const leftMs = Math.max(0, Math.floor(waitMs - this.waitedMs))
-        const mostMs = leftMs === Infinity ? '' : leftMs
-        const request = { id, ...limit, cost, mostMs, again } as const
+      async (callMs) => {
+        if (this.#isSettled && !again) return NOTHING
+        const request = { id, ...limit, cost, mostMs: this.#mostMs, again } as const
         again = true
         return remote.acquire(request, callMs)
       },
@@ -88,6 +92,13 @@ export class RateCall {
       const ms = Math.ceil(waitUs / 1_000) + 1
       this.#timer = new WaitTimer(this.#budget.clock, ms, () => this.#complete())
     }
+  }
+
+  /** The longest wait from now in ms, for the server. */
+  get #mostMs(): number | '' {
+    if (this.#isSettled) return -1
+    const { waitMs } = this.terms
+    return waitMs === Infinity ? '' : Math.max(0, Math.floor(waitMs - this.waitedMs))
   }
 
   #complete(): void {

@@ -2,7 +2,7 @@ import type { Words } from '../../errors.ts'
 import { BackgroundTasks } from '../../kit/background-tasks.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import { within } from '../../kit/within.ts'
-import { closedError } from '../../local/closed-errors.ts'
+import { closedError, closingError } from '../../local/closed-errors.ts'
 import type { WaitingEntry } from '../../local/holdings.ts'
 import { finite } from '../../local/list-holdings.ts'
 import type { RateLimit, RemoteRate } from '../../servers/rate-server.ts'
@@ -28,6 +28,7 @@ export class RateCalls {
   readonly #waiting = new Set<RateCall>()
   readonly #givingBack = new BackgroundTasks()
   #count = 0
+  #isDraining = false
   #closed = false
 
   constructor(clientId: string, limits: Limits) {
@@ -94,6 +95,11 @@ export class RateCalls {
     }))
   }
 
+  /** From now on, new calls are refused. The calls that wait get their permits. */
+  drain(): void {
+    this.#isDraining = true
+  }
+
   /**
    * Rejects all waiting calls. Resolves when their grants are given back, at the latest after `commandTimeoutMs` plus
    * 50 ms.
@@ -115,5 +121,6 @@ export class RateCalls {
 
   #assertOpen(name: string): void {
     if (this.#closed) throw closedError(name)
+    if (this.#isDraining) throw closingError(name)
   }
 }

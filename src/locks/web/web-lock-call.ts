@@ -14,11 +14,17 @@ export class WebLockCall<T> {
   readonly info: WebLockInfo
   readonly #request: WebLockRequest<T>
   /** The error for the caller if the lock was lost. */
-  loss: DOMException | undefined
+  #loss: DOMException | undefined
 
   constructor(request: WebLockRequest<T>, info: WebLockInfo) {
     this.#request = request
     this.info = info
+  }
+
+  /** Returns the error for the caller. If the lock was lost, the error of the callback is its cause. */
+  lossWith(error: unknown): unknown {
+    const loss = this.#loss
+    return loss === undefined || error === loss ? error : Object.assign(loss, { cause: error })
   }
 
   /** Runs the callback. Rejects at once if the lease is lost. */
@@ -27,8 +33,8 @@ export class WebLockCall<T> {
     const untilLost = new Promise<never>((_, reject) => {
       const lost = () => {
         const text = `The web lock "${name}" was lost or stolen before its callback ended.`
-        this.loss = Object.assign(new DOMException(text, 'AbortError'), { cause: signal.reason })
-        reject(this.loss)
+        this.#loss = Object.assign(new DOMException(text, 'AbortError'), { cause: signal.reason })
+        reject(this.#loss)
       }
       if (signal.aborted) lost()
       else signal.addEventListener('abort', lost, { once: true })
@@ -36,14 +42,5 @@ export class WebLockCall<T> {
     untilLost.catch(() => undefined)
     const result = (async () => this.#request.work({ name, mode }))()
     return Promise.race([result, untilLost])
-  }
-
-  /** Runs `work` with a lease, and releases the lease. */
-  async release<R>(lease: Lease, work: (lease: Lease) => Promise<R>): Promise<R> {
-    try {
-      return await work(lease)
-    } finally {
-      if (this.loss === undefined) await lease.release()
-    }
   }
 }

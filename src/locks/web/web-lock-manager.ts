@@ -12,7 +12,6 @@ export interface WebLocks {
 
 /** The read lock or the write lock of a read-write lock. */
 interface WebLockSide {
-  tryLock(): Promise<Lease | null>
   using<T>(work: (lease: Lease) => Promise<T>, options: LockOptions): Promise<T>
   tryUsing<T>(work: (lease: Lease) => Promise<T>): Promise<T | null>
   forceUnlock(): Promise<boolean>
@@ -80,16 +79,21 @@ export class WebLockManager {
       return call.run(lease)
     }
     try {
-      if (steal) return await call.release(await acquireByForce(lock, side), run)
-      if (ifAvailable) {
-        const outcome = await side.tryUsing(async (lease) => ({ result: await run(lease) }))
+      if (steal || ifAvailable) {
+        const tryOnce = () => side.tryUsing(async (lease) => ({ result: await run(lease) }))
+        let outcome = await tryOnce()
+        while (outcome === null && steal) {
+          // Another call may get the lock before the next try, and then loses the lock too.
+          await Promise.all([lock.readLock().forceUnlock(), side.forceUnlock()])
+          outcome = await tryOnce()
+        }
         if (outcome !== null) return outcome.result
         this.#pending.delete(call)
         return await request.work(null)
       }
       return await side.using(run, { waitMs: Infinity, ...(signal && { signal }) })
     } catch (error) {
-      throw call.loss ?? error
+      throw call.lossWith(error)
     } finally {
       this.#pending.delete(call)
       this.#held.delete(call)
@@ -100,14 +104,5 @@ export class WebLockManager {
   async query(): Promise<WebLocks> {
     const infoOf = ({ info }: WebLockCall<unknown>) => info
     return { held: [...this.#held].map(infoOf), pending: [...this.#pending].map(infoOf) }
-  }
-}
-
-/** Takes the lock from its holders. If another call gets the lock in between, it loses the lock too. */
-async function acquireByForce(lock: WebLockSides, side: WebLockSide): Promise<Lease> {
-  for (;;) {
-    const lease = await side.tryLock()
-    if (lease !== null) return lease
-    await Promise.all([lock.readLock().forceUnlock(), side.forceUnlock()])
   }
 }

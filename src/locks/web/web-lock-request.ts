@@ -19,8 +19,8 @@ export interface WebLockOptions {
   ifAvailable?: boolean
   /**
    * If true, all holders lose the lock, and the call gets it. Only for `exclusive`. The calls of the old holders reject
-   * with an `AbortError` as soon as their clients notice the loss, and their callbacks continue to run. A call that
-   * waits at the same time can get the lock in between, and then loses it too.
+   * with an `AbortError` as soon as their clients notice the loss, and their callbacks continue to run. Calls
+   * that wait at the same time can get the lock in between, and then lose it too.
    *
    * @default false
    */

@@ -31,6 +31,9 @@ interface RateState {
 
 const WHAT = RATE.what
 
+/** One call deletes and skips at most this many grants, as the scripts do. */
+const MOST_AT_ONCE = 100
+
 const newState = (): RateState => ({
   ...{ log: [], skipped: 0, used: 0, lastUs: 0, floorUs: 0, permits: 0, perMs: 0 },
   ...{ keptMs: 0, keptUs: 0, seenUs: 0, skewUs: 0, untilMs: 0 },
@@ -67,38 +70,49 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
     return { kind: 'granted', waitUs: Math.max(0, found.atUs - nowUs), atUs: found.atUs }
   }
   let atUs = Math.max(nowUs, rate.lastUs)
-  let { keptMs, floorUs } = rate
-  if (keptMs < perMs) {
-    // The skipped grants count for longer in a longer interval.
-    if (floorUs > 0) floorUs += timeUs(perMs - keptMs)
-    atUs = Math.max(atUs, floorUs)
+  let { keptMs, floorUs, used, skipped } = rate
+  if (perMs > keptMs || atUs - rate.keptUs >= timeUs(keptMs)) {
+    // In a longer interval, the skipped grants count for longer.
+    if (floorUs > 0) floorUs = Math.max(0, floorUs + timeUs(perMs - keptMs))
     keptMs = perMs
-  } else if (atUs - rate.keptUs >= timeUs(keptMs)) keptMs = perMs
-  let { used, skipped } = rate
-  let left = used
-  for (const one of rate.log.slice(skipped)) {
-    if (left + cost <= permits) break
+    atUs = Math.max(atUs, floorUs)
+  }
+  /** Skips a grant that no longer counts for any limit, when the next grant begins. */
+  const skipIfOver = (one: RateGrant) => {
     const untilUs = one.atUs + timeUs(keptMs)
+    if (untilUs > atUs) return false
+    skipped += 1
+    used -= one.cost
+    floorUs = untilUs
+    return true
+  }
+  const isOwn = (one: RateGrant) => one.atUs + timeUs(perMs) > atUs
+  const isShorter = perMs < keptMs
+  const counting = isShorter ? rate.log.filter(isOwn) : rate.log.slice(skipped)
+  let left = counting.reduce((sum, one) => sum + one.cost, 0)
+  for (const one of counting) {
+    if (left + cost <= permits) break
     atUs = Math.max(atUs, one.atUs + timeUs(perMs))
     left -= one.cost
-    if (untilUs <= atUs) {
-      skipped += 1
-      used = left
-      floorUs = untilUs
-    }
+    if (!isShorter) skipIfOver(one)
+  }
+  if (isShorter) {
+    const first = skipped
+    for (const one of rate.log.slice(first, first + MOST_AT_ONCE)) if (!skipIfOver(one)) break
   }
   const waitUs = atUs - nowUs
   saw(rate, nowUs, record)
   if (mostMs !== '' && waitUs > timeUs(mostMs)) return { kind: 'refused', waitUs }
   // A waiting call may still have to find its grant.
   const kept = rate.log.findIndex((one) => one.atUs + timeUs(keptMs) > nowUs)
-  const deleted = Math.min(skipped, kept === -1 ? skipped : kept)
+  const deleted = Math.min(skipped, kept === -1 ? skipped : kept, MOST_AT_ONCE)
   rate.log.splice(0, deleted)
   rate.log.push({ id, atUs, cost })
   const keptUs = perMs === keptMs ? atUs : rate.keptUs
   Object.assign(rate, { lastUs: atUs, floorUs, permits, perMs, keptMs, keptUs })
   Object.assign(rate, { used: used + cost, skipped: skipped - deleted })
-  rate.untilMs = record.nowMs + Math.ceil(waitUs / 1_000) + keptMs + 1
+  // An earlier grant with a longer interval may have to be kept for longer.
+  rate.untilMs = Math.max(rate.untilMs, record.nowMs + Math.ceil(waitUs / 1_000) + keptMs + 1)
   return { kind: 'granted', waitUs, atUs }
 }
 
@@ -109,8 +123,21 @@ function giveBack(record: OpenRecord, { id, atUs, cost }: RateGrant): void {
   rate.log.splice(index, 1)
   if (index < rate.skipped) rate.skipped -= 1
   else rate.used -= cost
-  // The next grant must not be before the last grant that is left, nor while a skipped grant still counts.
-  rate.lastUs = Math.max(rate.log.at(-1)?.atUs ?? 0, rate.floorUs)
+  const lastUs = rate.log.at(-1)?.atUs ?? 0
+  // Grants that were skipped only for this grant count again. The other skipped grants, and the deleted grants, are over
+  // when the next grant can begin.
+  rate.floorUs = Math.min(rate.floorUs, nowUs)
+  while (rate.skipped > 0) {
+    const one = rate.log[rate.skipped - 1] as RateGrant
+    const untilUs = one.atUs + timeUs(rate.keptMs)
+    if (untilUs <= Math.max(lastUs, nowUs)) {
+      rate.floorUs = untilUs
+      break
+    }
+    rate.skipped -= 1
+    rate.used += one.cost
+  }
+  rate.lastUs = Math.max(lastUs, rate.floorUs)
 }
 
 function reset(record: OpenRecord): void {
