@@ -4,7 +4,7 @@
 --          from `atUs` on. If `atUs` is in the future, its call waits until then.
 -- `state`  hash with an expiry. The first `skipped` entries of the log no longer count when the next grant begins, and
 --          `used` is the sum of the other costs. No later grant is before `lastUs`. The skipped entries no longer count
---          from `floorUs` on. `permits` and `perMs` are the settings of the last grant. An entry is skipped or deleted only
+--          from `floorUs` on, and the deleted entries from `goneUs` on. `permits` and `perMs` are the settings of the last grant. An entry is skipped or deleted only
 --          after `keptMs`: the longest `perMs` of the grants. `keptUs` is the time of the last grant with this `perMs`.
 --          `seenUs` is the time of the last request for permits.
 --
@@ -13,7 +13,7 @@
 
 -- Returns the fields of the state as numbers, with the current time in `nowUs`.
 local function readRate(state)
-  local names = { 'used', 'skipped', 'lastUs', 'floorUs', 'keptMs', 'keptUs', 'seenUs', 'skewUs' }
+  local names = { 'used', 'skipped', 'lastUs', 'floorUs', 'goneUs', 'keptMs', 'keptUs', 'seenUs', 'skewUs' }
   local rate = {}
   for i, text in ipairs(redis.call('HMGET', state, unpack(names))) do
     rate[names[i]] = tonumber(text or 0)

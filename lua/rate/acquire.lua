@@ -53,9 +53,11 @@ end
 local atUs = math.max(rate.nowUs, rate.lastUs)
 local isLonger = perMs > rate.keptMs
 if isLonger or atUs - rate.keptUs >= rate.keptMs * 1000 then
-  -- In a longer interval, the skipped entries count for longer.
-  if rate.floorUs > 0 then
-    rate.floorUs = math.max(0, rate.floorUs + (perMs - rate.keptMs) * 1000)
+  -- In a longer interval, the skipped and deleted entries count for longer.
+  for _, field in ipairs({ 'floorUs', 'goneUs' }) do
+    if rate[field] > 0 then
+      rate[field] = math.max(0, rate[field] + (perMs - rate.keptMs) * 1000)
+    end
   end
   rate.keptMs = perMs
   atUs = math.max(atUs, rate.floorUs)
@@ -115,7 +117,7 @@ if skipped > 0 then
     if deleted == skipped or deleted == MOST_AT_ONCE or grantedUs + rate.keptMs * 1000 > rate.nowUs then
       return true
     end
-    deleted = deleted + 1
+    deleted, rate.goneUs = deleted + 1, grantedUs + rate.keptMs * 1000
   end)
 end
 if deleted > 0 then
@@ -124,7 +126,7 @@ end
 local at = digits(atUs)
 redis.call('RPUSH', log, at .. ' ' .. cost .. ' ' .. id)
 redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', at, 'floorUs', digits(floorUs),
-  'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', perMs == rate.keptMs and at or digits(rate.keptUs),
+  'goneUs', digits(rate.goneUs),  'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', perMs == rate.keptMs and at or digits(rate.keptUs),
   'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
 -- An earlier grant with a longer interval may have to be kept for longer.
 local keptMs = digits(math.max(redis.call('PTTL', state), math.ceil(waitUs / 1000) + rate.keptMs + 1))

@@ -35,9 +35,9 @@ else
 end
 local last = redis.call('LINDEX', log, -1)
 local fromUs = math.max(last and readGrant(last) or 0, rate.nowUs)
--- Entries that were skipped only for this grant count again. The other skipped entries, and the deleted entries, are
--- over when the next grant can begin.
-local floorUs = math.min(rate.floorUs, rate.nowUs)
+-- Entries that were skipped only for this grant count again. The other skipped entries are over when the next grant can
+-- begin.
+local floorUs = rate.goneUs
 while skipped > 0 do
   local grantedUs, granted = readGrant(redis.call('LINDEX', log, skipped - 1))
   if grantedUs + rate.keptMs * 1000 <= fromUs then

@@ -1,12 +1,11 @@
 const SCRIPTS = 'test/rate/rate-scripts.test.ts'
 const LIMITER = 'test/rate/rate-limiter.test.ts'
 const FAULTS = 'test/rate/rate-faults.test.ts'
-const SAME = 'test/rate/rate-same-as-redis.test.ts'
 
 const EXACT = 'random calls get the earliest exact times'
 const MIXED = 'each call is granted by its own limit, with other limits, aborted calls'
 
-/** Mistakes with rate limiters. */
+/** Mistakes with rate limiters and web locks. */
 export const rate = [
   {
     id: 'rate-overtakes',
@@ -40,8 +39,8 @@ export const rate = [
     mistake:
       'A call with a short interval makes grants count no longer for calls with a long interval.',
     file: 'lua/rate/acquire.lua',
-    search: 'if grantedUs + rate.keptMs * 1000 <= atUs then',
-    replace: 'if grantedUs + perMs * 1000 <= atUs then',
+    search: 'local untilUs = grantedUs + rate.keptMs * 1000',
+    replace: 'local untilUs = grantedUs + perMs * 1000',
     test: SCRIPTS,
     name: MIXED,
   },
@@ -50,7 +49,7 @@ export const rate = [
     mistake:
       'After a shorter interval, a call with a longer interval does not count skipped grants.',
     file: 'lua/rate/acquire.lua',
-    search: 'if rate.floorUs > 0 then',
+    search: 'if rate[field] > 0 then',
     replace: 'if false then',
     test: SCRIPTS,
     name: MIXED,
@@ -114,7 +113,7 @@ export const rate = [
     mistake:
       'After a grant was given back, the next grant comes while a skipped grant still counts.',
     file: 'lua/rate/give-back.lua',
-    search: 'digits(math.max(last and readGrant(last) or 0, rate.floorUs))',
+    search: 'digits(math.max(last and readGrant(last) or 0, floorUs))',
     replace: 'digits(last and readGrant(last) or 0)',
     test: SCRIPTS,
     name: 'a grant that is given back does not let a later grant come too early',
@@ -123,10 +122,10 @@ export const rate = [
     id: 'rate-gives-back-skipped',
     mistake: 'A skipped grant that is given back lowers the sum of the other grants.',
     file: 'lua/rate/give-back.lua',
-    search: 'if index < rate.skipped then',
+    search: 'if index < skipped then',
     replace: 'if false then',
-    test: SAME,
-    name: 'random requests to a rate limiter get the same answers',
+    test: SCRIPTS,
+    name: 'after many calls were aborted',
   },
   {
     id: 'rate-aborted-keeps-permits',
@@ -154,5 +153,68 @@ export const rate = [
     replace: '',
     test: LIMITER,
     name: 'close() rejects the waiting calls',
+  },
+  {
+    id: 'rate-shorter-life',
+    mistake: 'A call with a short interval shortens the life of grants with a long interval.',
+    file: 'lua/rate/acquire.lua',
+    search: "math.max(redis.call('PTTL', state), math.ceil",
+    replace: 'math.max(0, math.ceil',
+    test: SCRIPTS,
+    name: 'a call with a short interval does not shorten the life',
+  },
+  {
+    id: 'rate-forgets-deleted',
+    mistake: 'After a grant was given back, deleted grants no longer count for a longer interval.',
+    file: 'lua/rate/give-back.lua',
+    search: 'local floorUs = rate.goneUs',
+    replace: 'local floorUs = 0',
+    test: SCRIPTS,
+    name: 'a deleted grant still counts for a longer interval',
+  },
+  {
+    id: 'rate-reset-forgets-waiting',
+    mistake: 'reset() deletes the grants of waiting calls, so that later calls overtake them.',
+    file: 'lua/rate/reset.lua',
+    search: 'if deleted == all then',
+    replace: 'if true then',
+    test: SCRIPTS,
+    name: 'reset() deletes the grants of the past',
+  },
+  {
+    id: 'rate-aborted-asks-again',
+    mistake: 'A call that was aborted before its answer uses permits with its next request.',
+    file: 'src/locks/rate/rate-call.ts',
+    search: 'if (this.#isSettled) return -1',
+    replace: '',
+    test: FAULTS,
+    name: 'a call that is aborted after its request was lost uses no permits later',
+  },
+  {
+    id: 'rate-close-before-answer',
+    mistake: 'close() does not wait until a call whose answer is late has given its permits back.',
+    file: 'src/locks/rate/rate-call.ts',
+    search: 'this.terms.givingBack.count(requested)',
+    replace: 'void requested',
+    test: FAULTS,
+    name: 'close() waits until a call whose answer is late',
+  },
+  {
+    id: 'web-lock-hides-loss',
+    mistake: 'The call of a web lock that was stolen rejects with the error of a lease.',
+    file: 'src/locks/web/web-lock-manager.ts',
+    search: 'throw call.lossWith(error)',
+    replace: 'throw error',
+    test: 'test/web-locks/lock-manager.test.ts',
+    name: 'steal takes an exclusive lock',
+  },
+  {
+    id: 'web-lock-re-enters',
+    mistake: 'A nested request for the same web lock gets the lock.',
+    file: 'src/locks/web/web-lock-manager.ts',
+    search: 'getReadWriteLock(request.name, { owner })',
+    replace: 'getReadWriteLock(request.name, { owner: (this.owner ??= owner) })',
+    test: 'test/web-locks/lock-manager.test.ts',
+    name: 'a nested request for the same lock waits',
   },
 ]

@@ -157,6 +157,21 @@ test('a call with a short interval does not shorten the life of grants with a lo
   for (const key of KEYS) expect(await server.admin.pttl(key)).toBeGreaterThan(500_000)
 })
 
+test('a deleted grant still counts for a longer interval, even after a grant was given back', async () => {
+  const [short, long] = [
+    { permits: 1, perMs: 2_000 },
+    { permits: 2, perMs: 3_000 },
+  ]
+  await acquire('a', short)
+  pass(2_000)
+  await acquire('b', short)
+  expect(await server.admin.llen('it')).toBe(1)
+  const c = await acquire('c', long)
+  expect(c).toMatchObject({ waitMs: 1_000 })
+  expect(await giveBack('c', c)).toBe(1)
+  expect(await acquire('d', long)).toMatchObject({ waitMs: 1_000 })
+})
+
 test('a grant whose time has come cannot be given back', async () => {
   const a = await acquire('a')
   expect(await giveBack('a', a)).toBe(0)

@@ -19,6 +19,7 @@ interface RateState {
   used: number
   lastUs: number
   floorUs: number
+  goneUs: number
   permits: number
   perMs: number
   keptMs: number
@@ -35,7 +36,7 @@ const WHAT = RATE.what
 const MOST_AT_ONCE = 100
 
 const newState = (): RateState => ({
-  ...{ log: [], skipped: 0, used: 0, lastUs: 0, floorUs: 0, permits: 0, perMs: 0 },
+  ...{ log: [], skipped: 0, used: 0, lastUs: 0, floorUs: 0, goneUs: 0, permits: 0, perMs: 0 },
   ...{ keptMs: 0, keptUs: 0, seenUs: 0, skewUs: 0, untilMs: 0 },
 })
 
@@ -70,10 +71,12 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
     return { kind: 'granted', waitUs: Math.max(0, found.atUs - nowUs), atUs: found.atUs }
   }
   let atUs = Math.max(nowUs, rate.lastUs)
-  let { keptMs, floorUs, used, skipped } = rate
+  let { keptMs, floorUs, goneUs, used, skipped } = rate
   if (perMs > keptMs || atUs - rate.keptUs >= timeUs(keptMs)) {
-    // In a longer interval, the skipped grants count for longer.
-    if (floorUs > 0) floorUs = Math.max(0, floorUs + timeUs(perMs - keptMs))
+    // In a longer interval, the skipped and deleted grants count for longer.
+    const longerUs = timeUs(perMs - keptMs)
+    if (floorUs > 0) floorUs = Math.max(0, floorUs + longerUs)
+    if (goneUs > 0) goneUs = Math.max(0, goneUs + longerUs)
     keptMs = perMs
     atUs = Math.max(atUs, floorUs)
   }
@@ -106,10 +109,11 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
   // A waiting call may still have to find its grant.
   const kept = rate.log.findIndex((one) => one.atUs + timeUs(keptMs) > nowUs)
   const deleted = Math.min(skipped, kept === -1 ? skipped : kept, MOST_AT_ONCE)
-  rate.log.splice(0, deleted)
+  const gone = rate.log.splice(0, deleted).at(-1)
+  if (gone !== undefined) goneUs = gone.atUs + timeUs(keptMs)
   rate.log.push({ id, atUs, cost })
   const keptUs = perMs === keptMs ? atUs : rate.keptUs
-  Object.assign(rate, { lastUs: atUs, floorUs, permits, perMs, keptMs, keptUs })
+  Object.assign(rate, { lastUs: atUs, floorUs, goneUs, permits, perMs, keptMs, keptUs })
   Object.assign(rate, { used: used + cost, skipped: skipped - deleted })
   // An earlier grant with a longer interval may have to be kept for longer.
   rate.untilMs = Math.max(rate.untilMs, record.nowMs + Math.ceil(waitUs / 1_000) + keptMs + 1)
@@ -118,15 +122,17 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
 
 function giveBack(record: OpenRecord, { id, atUs, cost }: RateGrant): void {
   const { rate, nowUs } = open(record)
-  const index = rate.log.findLastIndex((one) => one.id === id && one.atUs === atUs)
+  const index = rate.log.findLastIndex(
+    (one) => one.id === id && one.atUs === atUs && one.cost === cost,
+  )
   if (atUs <= nowUs || index === -1) return
   rate.log.splice(index, 1)
   if (index < rate.skipped) rate.skipped -= 1
   else rate.used -= cost
   const lastUs = rate.log.at(-1)?.atUs ?? 0
-  // Grants that were skipped only for this grant count again. The other skipped grants, and the deleted grants, are over
-  // when the next grant can begin.
-  rate.floorUs = Math.min(rate.floorUs, nowUs)
+  // Grants that were skipped only for this grant count again. The other skipped grants are over when the next grant can
+  // begin.
+  rate.floorUs = rate.goneUs
   while (rate.skipped > 0) {
     const one = rate.log[rate.skipped - 1] as RateGrant
     const untilUs = one.atUs + timeUs(rate.keptMs)
