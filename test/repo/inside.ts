@@ -111,6 +111,7 @@ export const INSIDE: Readonly<Record<string, Reason>> = {
   'quorum/quorum.test.ts': 'unit',
   'quorum/red-lock.test.ts': 'keys',
   'quorum/votes.test.ts': 'unit',
+  'rate/rate-all-orders.test.ts': 'unit',
   'rate/rate-same-as-redis.test.ts': 'server',
   'records/call-time.test.ts': 'server',
   'records/inspection.test.ts': 'server',
