@@ -18,6 +18,14 @@ const OUR_SCRIPTS = {
   floor: true,
 }
 
+/** The cost of the fair lock without the cost of its client. */
+const FAIR_SCRIPTS = {
+  id: 'floor-fair-scripts',
+  module: 'floor-fair-scripts',
+  label: 'the scripts of the fair lock, called by ten lines',
+  floor: true,
+}
+
 /** Acquires and releases in `inFlight` lanes for `ms`. Returns operations per second. */
 async function lanes(lock, { name, inFlight, ms, isNested }, latencies) {
   if (lock.lanes) {
@@ -88,7 +96,8 @@ const describe = (id, title, about, chosen, plan) => ({
   title,
   about,
   async measure({ server, libraries, rounds, quick }) {
-    const rows = [...libraries.filter(chosen), OUR_SCRIPTS]
+    const own = plan.isNested ? [OUR_SCRIPTS] : [OUR_SCRIPTS, FAIR_SCRIPTS]
+    const rows = [...libraries.filter(chosen), ...own]
     const measured = rows.map((library) => ({ library, parts: [] }))
     for (let round = 0; round < rounds; round += 1) {
       for (const { library, parts } of measured) {
