@@ -1,6 +1,7 @@
 const SCRIPTS = 'test/rate/rate-scripts.test.ts'
 const LIMITER = 'test/rate/rate-limiter.test.ts'
 const FAULTS = 'test/rate/rate-faults.test.ts'
+const SAME = 'test/rate/rate-same-as-redis.test.ts'
 
 const EXACT = 'random calls get the earliest exact times'
 const MIXED = 'each call is granted by its own limit, with other limits, aborted calls'
@@ -116,7 +117,7 @@ export const rate = [
     search: 'digits(math.max(last and readGrant(last) or 0, floorUs))',
     replace: 'digits(last and readGrant(last) or 0)',
     test: SCRIPTS,
-    name: 'a grant that is given back does not let a later grant come too early',
+    name: 'a deleted grant still counts for a longer interval',
   },
   {
     id: 'rate-gives-back-skipped',
@@ -124,8 +125,8 @@ export const rate = [
     file: 'lua/rate/give-back.lua',
     search: 'if index < skipped then',
     replace: 'if false then',
-    test: SCRIPTS,
-    name: 'after many calls were aborted',
+    test: SAME,
+    name: 'random requests to a rate limiter get the same answers',
   },
   {
     id: 'rate-aborted-keeps-permits',
@@ -213,7 +214,7 @@ export const rate = [
     mistake: 'A nested request for the same web lock gets the lock.',
     file: 'src/locks/web/web-lock-manager.ts',
     search: 'getReadWriteLock(request.name, { owner })',
-    replace: 'getReadWriteLock(request.name, { owner: (this.owner ??= owner) })',
+    replace: 'getReadWriteLock(request.name, {} as never)',
     test: 'test/web-locks/lock-manager.test.ts',
     name: 'a nested request for the same lock waits',
   },
