@@ -107,6 +107,9 @@ local waitUs = atUs - rate.nowUs
 if mostMs and waitUs > mostMs * 1000 then
   -- This write also makes a replica refuse the script. A replica may not have received the last grants yet.
   redis.call('HSET', state, 'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
+  if redis.call('PTTL', state) < 0 then
+    redis.call('PEXPIRE', state, perMs)
+  end
   return { 'refused', digits(waitUs) }
 end
 
@@ -125,8 +128,9 @@ if deleted > 0 then
 end
 local at = digits(atUs)
 redis.call('RPUSH', log, at .. ' ' .. cost .. ' ' .. id)
+local keptUs = perMs == rate.keptMs and at or digits(rate.keptUs)
 redis.call('HSET', state, 'used', used + cost, 'skipped', skipped - deleted, 'lastUs', at, 'floorUs', digits(floorUs),
-  'goneUs', digits(rate.goneUs),  'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', perMs == rate.keptMs and at or digits(rate.keptUs),
+  'goneUs', digits(rate.goneUs), 'permits', permits, 'perMs', perMs, 'keptMs', rate.keptMs, 'keptUs', keptUs,
   'seenUs', digits(rate.nowUs), 'skewUs', digits(rate.skewUs))
 -- An earlier grant with a longer interval may have to be kept for longer.
 local keptMs = digits(math.max(redis.call('PTTL', state), math.ceil(waitUs / 1000) + rate.keptMs + 1))

@@ -197,6 +197,18 @@ test('after the clock of the server was set back, the interval continues', async
   expect(await acquire('b', { mostMs: 0 })).toMatchObject({ kind: 'granted', waitMs: 0 })
 })
 
+test('a request that only looks for a grant leaves no key without an expiry', async () => {
+  expect(await acquire('a', { again: true, mostMs: -1 })).toMatchObject({ kind: 'refused' })
+  expect(await server.admin.pttl(KEYS[1])).toBeGreaterThan(0)
+  const a = await acquire('a')
+  expect(await acquire('a', { again: true, mostMs: -1 })).toMatchObject({
+    kind: 'granted',
+    atUs: a.atUs,
+  })
+  expect(await acquire('b', { again: true, mostMs: -1 })).toMatchObject({ kind: 'refused' })
+  expect(await inspect()).toMatchObject({ used: 1 })
+})
+
 test('a request that is too late is refused, and counts nothing', async () => {
   const args = ['a', 2, 60_000, 1, '', '', START_US - 1_000_000] as const
   expect(await run(acquireRate.source, ...args)).toEqual(['late', expect.any(String)])
