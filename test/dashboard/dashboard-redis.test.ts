@@ -110,7 +110,7 @@ test('the timeline follows entries that are recorded later', async () => {
 
 test('a read-only login is sufficient for everything except a release', async () => {
   const rights =
-    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zcount +zrange ' +
+    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +lrange +hrandfield +pttl +exists +zcard +zcount +zrange ' +
     '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots +xrevrange +xread'
   await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
   const lease = await newClient('checkout').getLock('order:6').lock()

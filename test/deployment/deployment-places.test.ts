@@ -99,7 +99,7 @@ test('a lock of several masters is held if a majority holds it, even while one m
 test('a read-only login is sufficient, and no command of the login is refused', async () => {
   const server = await startRedis()
   const rights =
-    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zcount +zrange ' +
+    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +lrange +hrandfield +pttl +exists +zcard +zcount +zrange ' +
     '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots'
   await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
   const client = new Holdfast({ redis: server.url })

@@ -43,6 +43,7 @@ export const rate: KeyKind = {
     commands: [
       ['LLEN', lock],
       ['LINDEX', lock, '-1'],
+      ['LPOS', lock, 'm'],
       ['LRANGE', lock, '0', '-1'],
       ['LREM', lock, '-1', 'm'],
       ['LTRIM', lock, '0', '-1'],
