@@ -5,7 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort, now, startProcess } from './support.mjs'
 
 /** The key with the time from which a master votes. */
-const BIRTH = 'holdfast_birth'
+export const BIRTH = 'holdfast_birth'
+
+/** Sets the mark with which a master votes at once. */
+export async function letVote(client) {
+  const runId = /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? ''
+  const replId = /master_replid:(\w+)/.exec(await client.info('replication'))?.[1] ?? ''
+  await client.set(BIRTH, `0 ${runId} 0 ${replId} 60000`)
+}
 
 class Master {
   #server
@@ -58,10 +65,8 @@ class Master {
   }
 
   /** Lets the master vote at once, even if it has lost data. */
-  async letVote() {
-    const runId = /run_id:(\w+)/.exec(await this.admin.info('server'))?.[1] ?? ''
-    const replId = /master_replid:(\w+)/.exec(await this.admin.info('replication'))?.[1] ?? ''
-    await this.admin.set(BIRTH, `0 ${runId} 0 ${replId} 60000`)
+  letVote() {
+    return letVote(this.admin)
   }
 
   stop() {

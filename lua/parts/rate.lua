@@ -1,12 +1,12 @@
 -- Included by the scripts of rate limiters, after parts/server-time.lua.
 --
--- `log`    list with an expiry: the grants in order, even of calls that still wait. An entry is `<atUs> <cost> <id>`. A grant counts
---          from `atUs` on. If `atUs` is in the future, its call waits until then.
+-- `log`    list with an expiry: the grants in order, even of calls that still wait. An entry is `<atUs> <cost> <id>`. A
+--          grant counts from `atUs` on. If `atUs` is in the future, its call waits until then.
 -- `state`  hash with an expiry. The first `skipped` entries of the log no longer count when the next grant begins, and
 --          `used` is the sum of the other costs. No later grant is before `lastUs`. The skipped entries no longer count
---          from `floorUs` on, and the deleted entries from `goneUs` on. `permits` and `perMs` are the settings of the last grant. An entry is skipped or deleted only
---          after `keptMs`: the longest `perMs` of the grants. `keptUs` is the time of the last grant with this `perMs`.
---          `seenUs` is the time of the last request for permits.
+--          from `floorUs` on, and the deleted entries from `goneUs` on. `permits` and `perMs` are the settings of the
+--          last grant. An entry is skipped or deleted only after `keptMs`: the longest `perMs` of the grants. `keptUs` is
+--          the time of the last grant with this `perMs`. `seenUs` is the time of the last request for permits.
 --
 -- All these times are server times in µs, plus `skewUs`. If the clock of the server is set back, `skewUs` grows, so that
 -- the times never run backwards.
@@ -35,36 +35,21 @@ local function readGrant(entry)
   return tonumber(atUs), tonumber(cost), id
 end
 
--- Calls `visit` with each entry of the log from this index on, until it returns true.
+-- Calls `visit` with each entry of the log from this index on, until it returns true. From a negative index, the function
+-- goes from the end of the log to its beginning.
 local function eachGrant(log, from, visit)
-  local size = 8
+  local step, size = from < 0 and -1 or 1, 8
   while true do
-    local entries = redis.call('LRANGE', log, from, from + size - 1)
-    for _, entry in ipairs(entries) do
-      if visit(readGrant(entry)) then
+    local to = from + step * (size - 1)
+    local entries = redis.call('LRANGE', log, math.min(from, to), math.max(from, to))
+    for i = 1, #entries do
+      if visit(readGrant(entries[step > 0 and i or #entries + 1 - i])) then
         return
       end
     end
     if #entries < size then
       return
     end
-    from, size = from + size, 1000
-  end
-end
-
--- Calls `visit` with each entry of the log, from the last to the first, until it returns true.
-local function eachGrantBackwards(log, visit)
-  local to, size = -1, 8
-  while true do
-    local entries = redis.call('LRANGE', log, to - size + 1, to)
-    for i = #entries, 1, -1 do
-      if visit(readGrant(entries[i])) then
-        return
-      end
-    end
-    if #entries < size then
-      return
-    end
-    to, size = to - size, 1000
+    from, size = from + step * size, 1000
   end
 end

@@ -38,7 +38,7 @@ local mostMs, again, notAfterUs = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(AR
 local rate = readRate(state)
 if again then
   local foundUs
-  eachGrantBackwards(log, function(grantedUs, _, other)
+  eachGrant(log, -1, function(grantedUs, _, other)
     foundUs = other == id and grantedUs
     return foundUs
   end)
@@ -51,8 +51,7 @@ if isLate(notAfterUs) then
 end
 
 local atUs = math.max(rate.nowUs, rate.lastUs)
-local isLonger = perMs > rate.keptMs
-if isLonger or atUs - rate.keptUs >= rate.keptMs * 1000 then
+if perMs > rate.keptMs or atUs - rate.keptUs >= rate.keptMs * 1000 then
   -- In a longer interval, the skipped and deleted entries count for longer.
   for _, field in ipairs({ 'floorUs', 'goneUs' }) do
     if rate[field] > 0 then
@@ -79,7 +78,7 @@ if perMs < rate.keptMs then
   -- Most entries count only for longer intervals. So this begins with the newest entry.
   local own = {}
   left = 0
-  eachGrantBackwards(log, function(grantedUs, granted)
+  eachGrant(log, -1, function(grantedUs, granted)
     if grantedUs + perMs * 1000 <= atUs then
       return true
     end

@@ -1,6 +1,6 @@
 --[[
-  Gives back a grant whose time has not come, because its call was aborted. Calls that
-  wait at this moment keep their times. Only calls that come later can use the permits.
+  Gives back a grant whose time has not come, because its call was aborted. Calls that wait at this moment keep their
+  times. Only calls that come later can use the permits.
 
   Safe to run twice: the second run finds no grant.
 

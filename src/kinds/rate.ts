@@ -22,9 +22,9 @@ export interface RateMethods {
 export const rate: KindDescriptor<RateMethods> = {
   names: ['getRateLimiter'],
   requests: RATE,
-  open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
+  open({ backend: { registry }, requests, rawName }) {
     const remoteOf = requests(RATE)
-    const calls = new RateCalls(clientId, registry.limits)
+    const calls = new RateCalls(registry)
     const { waitMs } = registry.defaults.untilHeld
     const getRateLimiter = (
       name: string,
@@ -46,7 +46,6 @@ export const rate: KindDescriptor<RateMethods> = {
     return {
       methods: { getRateLimiter },
       holdings: () => ({ waiting: calls.waiting }),
-      drain: () => calls.drain(),
       shutDown: () => calls.shutDown(),
     }
   },

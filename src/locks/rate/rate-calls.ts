@@ -2,11 +2,11 @@ import type { Words } from '../../errors.ts'
 import { BackgroundTasks } from '../../kit/background-tasks.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import { within } from '../../kit/within.ts'
-import { closedError, closingError } from '../../local/closed-errors.ts'
+import { closedError } from '../../local/closed-errors.ts'
 import type { WaitingEntry } from '../../local/holdings.ts'
 import { finite } from '../../local/list-holdings.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import type { RateLimit, RemoteRate } from '../../servers/rate-server.ts'
-import type { Limits } from '../../waiting/limits.ts'
 import { RetryBudget } from '../../waiting/retry-budget.ts'
 import { RateCall } from './rate-call.ts'
 
@@ -23,17 +23,13 @@ interface RateAcquisition {
 
 /** All calls of one client for permits of rate limiters. */
 export class RateCalls {
-  readonly #clientId: string
-  readonly #limits: Limits
+  readonly #registry: LocalLocks
   readonly #waiting = new Set<RateCall>()
   readonly #givingBack = new BackgroundTasks()
   #count = 0
-  #isDraining = false
-  #closed = false
 
-  constructor(clientId: string, limits: Limits) {
-    this.#clientId = clientId
-    this.#limits = limits
+  constructor(registry: LocalLocks) {
+    this.#registry = registry
   }
 
   async acquire(
@@ -42,7 +38,7 @@ export class RateCalls {
     limit: RateLimit,
     { cost, waitMs, signal }: RateAcquisition,
   ): Promise<void> {
-    this.#assertOpen(name)
+    this.#registry.assertAdmits(name)
     signal?.throwIfAborted()
     const budget = (ms: number) => this.#budget(name, ms)
     const id = this.#newId()
@@ -79,7 +75,7 @@ export class RateCalls {
   }
 
   async request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
-    this.#assertOpen(name)
+    this.#registry.assertAdmits(name)
     return this.#budget(name, 0).retry(call, () => failed)
   }
 
@@ -95,32 +91,21 @@ export class RateCalls {
     }))
   }
 
-  /** From now on, new calls are refused. The calls that wait get their permits. */
-  drain(): void {
-    this.#isDraining = true
-  }
-
   /**
    * Rejects all waiting calls. Resolves when their grants are given back, at the latest after `commandTimeoutMs` plus
    * 50 ms.
    */
   async shutDown(): Promise<void> {
-    this.#closed = true
     for (const call of [...this.#waiting]) call.reject(closedError())
-    await within(this.#limits.commandTimeoutMs + 50, this.#givingBack.quiet())
+    await within(this.#registry.limits.commandTimeoutMs + 50, this.#givingBack.quiet())
   }
 
   #newId(): string {
     this.#count += 1
-    return `${this.#clientId}:rate:${this.#count}`
+    return `${this.#registry.clientId}:rate:${this.#count}`
   }
 
   #budget(name: string, waitMs: number): RetryBudget {
-    return new RetryBudget(name, this.#limits, undefined, WORDS, waitMs)
-  }
-
-  #assertOpen(name: string): void {
-    if (this.#closed) throw closedError(name)
-    if (this.#isDraining) throw closingError(name)
+    return new RetryBudget(name, this.#registry.limits, undefined, WORDS, waitMs)
   }
 }

@@ -53,7 +53,8 @@ export function webLockRequest<T>(
   const hasOptions = workIfOptions !== undefined
   const work = hasOptions ? workIfOptions : optionsOrWork
   if (typeof work !== 'function') throw new TypeError('The callback must be a function.')
-  const { mode, ifAvailable, steal, signal } = readOptions(hasOptions ? optionsOrWork : {})
+  const options = readOptions(hasOptions ? optionsOrWork : {})
+  const { mode = 'exclusive', signal } = options
   if (mode !== 'exclusive' && mode !== 'shared') {
     throw new TypeError(`The mode must be 'exclusive' or 'shared'; got ${String(mode)}.`)
   }
@@ -62,31 +63,29 @@ export function webLockRequest<T>(
   }
   const request = {
     name: String(name),
-    mode: mode as WebLockMode,
-    ifAvailable: Boolean(ifAvailable),
-  }
-  refuseIf(request.name.startsWith('-'), 'The name of a web lock must not begin with "-".')
-  refuseIf(request.ifAvailable && Boolean(steal), '`ifAvailable` and `steal` exclude each other.')
-  refuseIf(Boolean(steal) && mode !== 'exclusive', '`steal` needs the mode `exclusive`.')
-  refuseIf(
-    signal !== undefined && (request.ifAvailable || Boolean(steal)),
-    '`signal` cannot be combined with `ifAvailable` or `steal`, because such a call does not wait.',
-  )
-  return {
-    ...request,
-    steal: Boolean(steal),
+    mode,
+    ifAvailable: Boolean(options.ifAvailable),
+    steal: Boolean(options.steal),
     signal,
     work: work as (lock: WebLock | null) => T,
   }
+  const { ifAvailable, steal } = request
+  refuseIf(request.name.startsWith('-'), 'The name of a web lock must not begin with "-".')
+  refuseIf(ifAvailable && steal, '`ifAvailable` and `steal` exclude each other.')
+  refuseIf(steal && mode !== 'exclusive', '`steal` needs the mode `exclusive`.')
+  refuseIf(
+    signal !== undefined && (ifAvailable || steal),
+    '`signal` cannot be combined with `ifAvailable` or `steal`, because such a call does not wait.',
+  )
+  return request
 }
 
 /** Reads the options. Like a browser, ignores unknown options, and reads null as no options. */
-function readOptions(options: unknown): Record<keyof WebLockOptions, unknown> {
-  if (options !== null && typeof options !== 'object' && typeof options !== 'function') {
-    if (options !== undefined) throw new TypeError('The options must be an object.')
+function readOptions(options: unknown): WebLockOptions {
+  if (!['object', 'function', 'undefined'].includes(typeof options)) {
+    throw new TypeError('The options must be an object.')
   }
-  const { mode = 'exclusive', ifAvailable, steal, signal } = (options ?? {}) as WebLockOptions
-  return { mode, ifAvailable, steal, signal }
+  return options ?? {}
 }
 
 function refuseIf(isWrong: boolean, text: string): void {

@@ -113,8 +113,8 @@ function acquire(record: OpenRecord, request: RateRequest): RateAnswer {
   if (gone !== undefined) goneUs = gone.atUs + timeUs(keptMs)
   rate.log.push({ id, atUs, cost })
   const keptUs = perMs === keptMs ? atUs : rate.keptUs
-  Object.assign(rate, { lastUs: atUs, floorUs, goneUs, permits, perMs, keptMs, keptUs })
-  Object.assign(rate, { used: used + cost, skipped: skipped - deleted })
+  const counts = { used: used + cost, skipped: skipped - deleted }
+  Object.assign(rate, counts, { lastUs: atUs, floorUs, goneUs, permits, perMs, keptMs, keptUs })
   // An earlier grant with a longer interval may have to be kept for longer.
   rate.untilMs = Math.max(rate.untilMs, record.nowMs + Math.ceil(waitUs / 1_000) + keptMs + 1)
   return { kind: 'granted', waitUs, atUs }
